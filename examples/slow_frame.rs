@@ -1,13 +1,15 @@
 //! Why was one frame of twenty thousand slow?
 //!
-//! A window draws forty texts in each frame. The recording has room for the newest few thousand frames, so the slow one is
-//! long gone when somebody asks. With a rule it stays, with all that happened in it and what caused it.
+//! A window draws forty texts in each frame. The recording has room for the newest few thousand
+//! frames, so the slow one is long gone when somebody asks. With a rule it stays, with all that
+//! happened in it and what caused it.
 //!
-//! **The finding.** Frame 4,711 shapes forty texts, which frames hardly ever do: a theme was loaded, and that forgets all
-//! glyphs. Loading the fonts before the theme is shown keeps frames short.
+//! **The finding.** Frame 4,711 shapes forty texts, which frames hardly ever do: a theme was
+//! loaded, and that forgets all glyphs. Loading the fonts before the theme is shown keeps frames
+//! short.
 //!
-//! Run it with `cargo run --example slow_frame [-- --record FILE.spy]`. Any program is recorded like this with
-//! `METASPY_KEEP='took:>p99.9 at site:Window::frame'`.
+//! Run it with `cargo run --example slow_frame [-- --record FILE.spy]`. Any program is recorded
+//! like this with `METASPY_KEEP='took:>p99.9 at site:Window::frame'`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -80,21 +82,29 @@ fn counts(store: &Store, effects: &EffectsIndex, event: EventId) -> BTreeMap<Str
     counts
 }
 
-/// What slow frames have that an ordinary one has not, in sentences. Some ordinary frames are kept to compare others with.
+/// What slow frames have that an ordinary one has not, in sentences. Some ordinary frames are kept
+/// to compare others with.
 fn differences(store: &Store) -> Result<Vec<String>, Box<dyn Error>> {
     let kept = store.kept().ok_or("there is a rule")?;
     let effects = EffectsIndex::build(store, |_, _| true).ok_or("nothing interrupts it")?;
-    let (ordinary, slow): (Vec<&KeptUnit>, Vec<&KeptUnit>) = kept.units.iter().partition(|unit| unit.is_ordinary);
-    let usual = ordinary.last().map(|unit| counts(store, &effects, unit.event)).ok_or("there are ordinary frames")?;
+    let (ordinary, slow): (Vec<&KeptUnit>, Vec<&KeptUnit>) =
+        kept.units.iter().partition(|unit| unit.is_ordinary);
+    let usual = ordinary
+        .last()
+        .map(|unit| counts(store, &effects, unit.event))
+        .ok_or("there are ordinary frames")?;
     let mut sentences = Vec::new();
     for unit in slow {
         let Some(event) = store.event(unit.event) else { continue };
         for (site, count) in counts(store, &effects, event.id) {
             let usually = usual.get(&site).copied().unwrap_or(0);
             if count != usually {
-                let subject = event.subject.map_or(String::new(), |subject| store.subject_text(subject));
+                let subject =
+                    event.subject.map_or(String::new(), |subject| store.subject_text(subject));
                 let took = store.span_ns(event.span.unwrap_or(0)) / 1000;
-                sentences.push(format!("{subject} took {took} µs: {site} ran {count} times, usually {usually}"));
+                sentences.push(format!(
+                    "{subject} took {took} µs: {site} ran {count} times, usually {usually}"
+                ));
             }
         }
     }
@@ -130,7 +140,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn the_slow_frame_is_found_long_after_it_left_the_window() {
     let recording = Recording::memory().budget(BUDGET).keep("took:>p99.9 at site:Window::frame");
     let sentences = run(recording.start().expect("there is room")).expect("it runs");
-    let shaped = sentences.iter().find(|text| text.contains("Window::shape")).expect("a frame shapes texts");
+    let shaped =
+        sentences.iter().find(|text| text.contains("Window::shape")).expect("a frame shapes texts");
     assert!(shaped.contains("4711") && shaped.ends_with("ran 40 times, usually 0"), "{shaped}");
     assert!(sentences.iter().any(|text| text.contains("load_theme ran 1 times")), "{sentences:?}");
 }

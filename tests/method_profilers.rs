@@ -1,4 +1,5 @@
-//! A method profiler on observed functions: it sees their calls, outcomes and callers, woven or not.
+//! A method profiler on observed functions: it sees their calls, outcomes and callers, woven or
+//! not.
 #![cfg(feature = "record")]
 
 use std::future::Future;
@@ -34,7 +35,11 @@ impl MethodProfiler for Lines {
         spy.data.0.add(1);
         let name = spy.facts.path().rsplit("::").next().unwrap_or_default().to_owned();
         let mut lines = LINES.lock().expect("no profiler panics");
-        lines.push(format!("{}{name} {}", "  ".repeat(call.depth() as usize), end.outcome().name()));
+        lines.push(format!(
+            "{}{name} {}",
+            "  ".repeat(call.depth() as usize),
+            end.outcome().name()
+        ));
     }
 }
 
@@ -84,13 +89,19 @@ async fn deliver() -> Option<u32> {
 fn lines(run: impl FnOnce()) -> Vec<String> {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let profiler = Profiler::new("test").method_profiler(Lines).install().expect("there is room for a profiler");
+    let profiler = Profiler::new("test")
+        .method_profiler(Lines)
+        .install()
+        .expect("there is room for a profiler");
     LINES.lock().expect("no profiler panics").clear();
     run();
     drop(profiler.uninstall());
     let seen = std::mem::take(&mut *LINES.lock().expect("no profiler panics"));
     open();
-    assert!(LINES.lock().expect("no profiler panics").is_empty(), "an uninstalled profiler sees nothing");
+    assert!(
+        LINES.lock().expect("no profiler panics").is_empty(),
+        "an uninstalled profiler sees nothing"
+    );
     seen
 }
 
@@ -115,7 +126,10 @@ fn every_way_out_of_an_observed_call_is_seen() {
 
 #[test]
 fn recursion_is_seen_at_its_depth() {
-    assert_eq!(lines(|| countdown(2)), ["    countdown returned", "  countdown returned", "countdown returned"]);
+    assert_eq!(
+        lines(|| countdown(2)),
+        ["    countdown returned", "  countdown returned", "countdown returned"]
+    );
 }
 
 #[test]

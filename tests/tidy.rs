@@ -1,5 +1,6 @@
-//! The rules of the design that a machine can check: arrows between packages, their metadata, the layout of recordings,
-//! module docs, environment variables, reads and writes of files, quoted screens, and import circles.
+//! The rules of the design that a machine can check: arrows between packages, their metadata, the
+//! layout of recordings, module docs, environment variables, reads and writes of files, quoted
+//! screens, and import circles.
 //!
 //! Each rule has a budget: the faults that are still in the tree. A budget only ever falls.
 
@@ -42,7 +43,11 @@ fn packages_depend_on_each_other_only_as_the_table_allows() {
 
 #[test]
 fn an_exception_of_an_arrow_is_needed() {
-    fail_over(0, "exceptions in `arrows.rs` that no Cargo.toml needs: delete them", &arrows::needless());
+    fail_over(
+        0,
+        "exceptions in `arrows.rs` that no Cargo.toml needs: delete them",
+        &arrows::needless(),
+    );
 }
 
 #[test]
@@ -53,7 +58,11 @@ fn every_package_can_be_published_and_found() {
 #[test]
 fn only_the_format_shifts_and_masks_recorded_words() {
     let (faults, needless) = layout::faults(sources());
-    fail_over(LAYOUT_BUDGET, "shifts and masks outside `metaspy-core/format`: give the format a function", &faults);
+    fail_over(
+        LAYOUT_BUDGET,
+        "shifts and masks outside `metaspy-core/format`: give the format a function",
+        &faults,
+    );
     fail_over(0, "exceptions in `layout.rs` that match no line: delete them", &needless);
 }
 
@@ -72,23 +81,39 @@ fn messages_go_through_the_function_that_cleans_them() {
         code.filter(|(_, line)| line.contains("eprintln!") || line.contains("eprint!"))
             .map(|(at, line)| format!("{}:{}: {}", source.path, at + 1, line.trim()))
     });
-    fail_over(0, "messages that quote names as they are: use `text::print_message`", &lines.collect::<Vec<_>>());
+    fail_over(
+        0,
+        "messages that quote names as they are: use `text::print_message`",
+        &lines.collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn every_module_has_docs() {
     let missing: Vec<_> = sources().iter().flat_map(Source::modules_without_docs).collect();
-    fail_over(MODULE_DOCS_BUDGET, "modules without `//!` docs: write two or three sentences", &missing);
+    fail_over(
+        MODULE_DOCS_BUDGET,
+        "modules without `//!` docs: write two or three sentences",
+        &missing,
+    );
 }
 
 #[test]
 fn the_documents_list_every_environment_variable() {
-    fail_over(0, "variables that `docs/environment.md` does not list", &environment::faults(sources()));
+    fail_over(
+        0,
+        "variables that `docs/environment.md` does not list",
+        &environment::faults(sources()),
+    );
 }
 
 #[test]
 fn screens_in_the_documents_have_the_words_of_the_program() {
-    fail_over(0, "sentences of quoted screens that no string of the program has", &screens::faults(sources()));
+    fail_over(
+        0,
+        "sentences of quoted screens that no string of the program has",
+        &screens::faults(sources()),
+    );
 }
 
 #[test]
@@ -101,7 +126,9 @@ fn modules_import_in_small_circles() {
         let files = largest.as_ref().map_or(0, |circle| circle.files.len());
         println!("{folder}: {files} files in the largest circle");
         if let Some(circle) = largest.filter(|_| files > CIRCLE_BUDGET) {
-            faults.push(format!("{folder}: more than {CIRCLE_BUDGET} files import each other\n{circle}"));
+            faults.push(format!(
+                "{folder}: more than {CIRCLE_BUDGET} files import each other\n{circle}"
+            ));
         }
     }
     fail_over(0, "circles", &faults);
@@ -123,5 +150,10 @@ fn sources() -> &'static [Source] {
 /// Fails with the list if it has more than `budget` entries.
 fn fail_over(budget: usize, what: &str, faults: &[String]) {
     println!("{what}: {} (budget {budget})\n{}", faults.len(), faults.join("\n"));
-    assert!(faults.len() <= budget, "{what}: {} (budget {budget})\n{}", faults.len(), faults.join("\n"));
+    assert!(
+        faults.len() <= budget,
+        "{what}: {} (budget {budget})\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }

@@ -1,9 +1,10 @@
-//! The cost of observing both ends of a channel: a broadcast send and receive, plain, and through a proxy that is or is
-//! not armed. Beside it, two events without length around the plain channel: the least that any proxy costs.
-//! Then what a tap costs whoever sends: a send to one receiver that is asleep, and to a tap besides.
+//! The cost of observing both ends of a channel: a broadcast send and receive, plain, and through a
+//! proxy that is or is not armed. Beside it, two events without length around the plain channel:
+//! the least that any proxy costs. Then what a tap costs whoever sends: a send to one receiver that
+//! is asleep, and to a tap besides.
 //!
-//! `--rounds N` (9), each of ten passes over all cases. By the processor time of the thread; ratios are taken pass by
-//! pass.
+//! `--rounds N` (9), each of ten passes over all cases. By the processor time of the thread; ratios
+//! are taken pass by pass.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -11,7 +12,9 @@ use std::process::ExitCode;
 use metaspy::Mode;
 use metaspy::channels::Bus;
 use metaspy::instrumenter::register_dynamic;
-use metaspy::{Owner, Profiler, Recording, Site, SiteDef, SiteKind, announcements, hook, methods, proxied};
+use metaspy::{
+    Owner, Profiler, Recording, Site, SiteDef, SiteKind, announcements, hook, methods, proxied,
+};
 use metaspy_benches::clock::Took;
 use metaspy_benches::report;
 use metaspy_benches::rounds;
@@ -95,7 +98,8 @@ fn main() -> ExitCode {
                 "full" => Some(proxied("announcements_bench::*")),
                 _ => None,
             };
-            let install = |calls| Profiler::new("bench").observe(calls).install().expect("it is known");
+            let install =
+                |calls| Profiler::new("bench").observe(calls).install().expect("it is known");
             let installed = observed.map(install);
             times[0][at].push(time!(at_once, *case, instant));
             times[1][at].push(time!(awaited, *case, instant));
@@ -126,8 +130,11 @@ fn main() -> ExitCode {
     };
     for receive in ["awaited", "at once"] {
         let (full, instants) = (ratio(receive, "full"), ratio(receive, "two instants"));
-        print!("\nfull, received {receive}: {full:.2} x the plain channel (two instants alone: {instants:.2})");
-        // The budget is of a receiver that awaits; one that tries at once has less to pay, and is shown for comparison.
+        print!(
+            "\nfull, received {receive}: {full:.2} x the plain channel (two instants alone: {instants:.2})"
+        );
+        // The budget is of a receiver that awaits; one that tries at once has less to pay, and is
+        // shown for comparison.
         if receive == "awaited" {
             print!("  budget 2.00: {}", if full <= 2.0 { "met" } else { "MISSED" });
         }
@@ -156,7 +163,11 @@ fn send(is_tapped: bool) -> f64 {
         }
     });
     if let Some(installed) = installed {
-        assert_eq!(installed.uninstall().counts().total(), MESSAGES, "received and missed are sent");
+        assert_eq!(
+            installed.uninstall().counts().total(),
+            MESSAGES,
+            "received and missed are sent"
+        );
     }
     took.each(MESSAGES).cpu
 }
@@ -164,5 +175,12 @@ fn send(is_tapped: bool) -> f64 {
 fn site() -> &'static Site {
     let (file, lines) = (file!(), (line!(), line!()));
     let (module, name) = ("announcements_bench_instants", "instant");
-    register_dynamic(SiteDef { kind: SiteKind::Announcement, module, name, file, lines, skipped: None })
+    register_dynamic(SiteDef {
+        kind: SiteKind::Announcement,
+        module,
+        name,
+        file,
+        lines,
+        skipped: None,
+    })
 }

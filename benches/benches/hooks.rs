@@ -1,7 +1,8 @@
 //! What one observed call costs: metaspy in each mode, the floor, and the peers.
 //!
-//! `--readme` prints the table of the README too. `--rounds N` (9), `--smoke` or `METASPY_BENCH_SMOKE=1` for one tiny round without peers, `--only NAME,NAME`,
-//! `--cpu` to judge by processor time on a busy machine.
+//! `--readme` prints the table of the README too. `--rounds N` (9), `--smoke` or
+//! `METASPY_BENCH_SMOKE=1` for one tiny round without peers, `--only NAME,NAME`, `--cpu` to judge
+//! by processor time on a busy machine.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,7 +39,10 @@ const README: [(&str, &str); 10] = [
 
 fn main() -> ExitCode {
     if let Some(name) = child::case() {
-        let case = CASES.iter().find(|case| case.name == name).expect("the parent asks for a case that there is");
+        let case = CASES
+            .iter()
+            .find(|case| case.name == name)
+            .expect("the parent asks for a case that there is");
         child::report(&case.run());
         return ExitCode::SUCCESS;
     }
@@ -67,8 +71,10 @@ fn main() -> ExitCode {
 
 fn runners() -> Vec<Runner> {
     let own = std::env::current_exe().expect("a bench knows its own program");
-    let mut runners: Vec<Runner> =
-        CASES.iter().map(|case| Runner { case: case.name, what: case.what, program: own.clone() }).collect();
+    let mut runners: Vec<Runner> = CASES
+        .iter()
+        .map(|case| Runner { case: case.name, what: case.what, program: own.clone() })
+        .collect();
     let programs = (option_env!("CARGO_BIN_EXE_peers"), option_env!("CARGO_BIN_EXE_tracy"));
     if let ((Some(peers), Some(tracy)), false) = (programs, child::is_smoke()) {
         runners.extend(PEERS.map(|(case, what, _)| {
@@ -79,7 +85,9 @@ fn runners() -> Vec<Runner> {
     if let Some(only) = child::option("--only") {
         let named: Vec<&str> = only.split(',').collect();
         // Everything is compared with these two.
-        runners.retain(|runner| ["plain", "floor"].contains(&runner.case) || named.contains(&runner.case));
+        runners.retain(|runner| {
+            ["plain", "floor"].contains(&runner.case) || named.contains(&runner.case)
+        });
     }
     runners
 }
@@ -87,20 +95,29 @@ fn runners() -> Vec<Runner> {
 /// Section 11 of the design.
 fn budgets(lines: &[Line]) -> Vec<Budget> {
     let line = |case: &str| lines.iter().find(|line| line.case == case);
-    let added = |case, what, pass| line(case).map(|line| Budget { what, is: line.added_ns, pass, aim: pass });
+    let added = |case, what, pass| {
+        line(case).map(|line| Budget { what, is: line.added_ns, pass, aim: pass })
+    };
     let fastest = PEERS.iter().filter(|(.., records)| *records).filter_map(|(case, ..)| line(case));
     // By the clock that the rows were made with.
     let ns = |line: &Line| if Clock::wanted() == Clock::Cpu { line.cpu_ns } else { line.ns };
     let fastest = fastest.map(ns).min_by(f64::total_cmp);
     let full = line("full");
-    let ratio = |other: Option<&Line>, what, pass, aim| Some(Budget { what, is: ns(other?) / ns(full?), pass, aim });
+    let ratio = |other: Option<&Line>, what, pass, aim| {
+        Some(Budget { what, is: ns(other?) / ns(full?), pass, aim })
+    };
     let budgets = [
         added("unarmed", "unarmed: ns added", 0.6),
         added("tally_site", "tally by site: ns added", 1.0),
         added("tally_dense", "tally by subject, dense keys: ns added", 2.5),
         added("tally_wide", "tally by subject, arbitrary keys: ns added", 10.0),
         added("sampled", "sampled: ns added", 8.0),
-        full.map(|full| Budget { what: "full: times the floor", is: full.floor_ratio, pass: 1.5, aim: 1.25 }),
+        full.map(|full| Budget {
+            what: "full: times the floor",
+            is: full.floor_ratio,
+            pass: 1.5,
+            aim: 1.25,
+        }),
         full.zip(fastest).map(|(full, fastest)| Budget {
             what: "full: times the fastest peer's span",
             is: ns(full) / fastest,

@@ -1,6 +1,8 @@
-//! Instructions of each hook, compared with the committed table: a gate that does not depend on the machine's load.
+//! Instructions of each hook, compared with the committed table: a gate that does not depend on the
+//! machine's load.
 //!
-//! Without an option it prints them and fails if a row has grown. `--write` makes the table anew. It needs valgrind.
+//! Without an option it prints them and fails if a row has grown. `--write` makes the table anew.
+//! It needs valgrind.
 
 use std::process::{Command, ExitCode};
 
@@ -9,7 +11,11 @@ use metaspy_benches::instructions::{CASES, Table};
 
 fn main() -> ExitCode {
     if let Some(name) = child::case() {
-        CASES.iter().find(|case| case.name == name).expect("the parent starts a case that there is").run();
+        CASES
+            .iter()
+            .find(|case| case.name == name)
+            .expect("the parent starts a case that there is")
+            .run();
         return ExitCode::SUCCESS;
     }
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
@@ -35,10 +41,13 @@ fn check() -> Result<(), String> {
     print!("{}", found.text());
     let path = Table::path();
     if std::env::args().any(|argument| argument == "--write") {
-        return std::fs::write(&path, found.text()).map_err(|error| format!("{}: {error}", path.display()));
+        return std::fs::write(&path, found.text())
+            .map_err(|error| format!("{}: {error}", path.display()));
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let known = Table::parse(&text).ok_or_else(|| format!("{} is no table: write it anew", path.display()))?;
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let known = Table::parse(&text)
+        .ok_or_else(|| format!("{} is no table: write it anew", path.display()))?;
     let larger = found.larger_than(&known);
     if larger.is_empty() {
         return Ok(());

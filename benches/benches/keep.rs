@@ -1,9 +1,10 @@
 //! What it costs to keep what is surprising, and whether it is kept.
 //!
-//! A server takes requests of nine events, 1 M events a second, into a recording of 64 MiB. One request in 100,000 is slow, and
-//! one fails. Without an option: the processor time of the collector, with rules and without, `--rounds N` (5) times.
-//! `--minutes N`: one run that long, and how many of these requests are in the recording with all of their events.
-//! `--smoke` or `METASPY_BENCH_SMOKE=1` for a second.
+//! A server takes requests of nine events, 1 M events a second, into a recording of 64 MiB. One
+//! request in 100,000 is slow, and one fails. Without an option: the processor time of the
+//! collector, with rules and without, `--rounds N` (5) times. `--minutes N`: one run that long, and
+//! how many of these requests are in the recording with all of their events. `--smoke` or
+//! `METASPY_BENCH_SMOKE=1` for a second.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -108,14 +109,20 @@ impl Case {
             emitted: totals.emitted,
             lost: totals.lost,
             exact: totals.exact && totals.emitted == requests * EVENTS,
-            planted: [fails, is_slow].map(|is_rare| (0..requests).filter(|&number| is_rare(number)).count() as u64),
+            planted: [fails, is_slow]
+                .map(|is_rare| (0..requests).filter(|&number| is_rare(number)).count() as u64),
             ..Measured::default()
         };
         let Some(kept) = store.kept() else { return measured };
         (measured.kept_events, measured.kept_blocks) = (kept.events, kept.blocks);
         (measured.gone, measured.unseen_blocks) = (kept.gone, kept.unseen_blocks);
-        for unit in kept.units.iter().filter(|unit| !unit.is_ordinary && u64::from(unit.events) == EVENTS) {
-            let number = store.event(unit.event).and_then(|event| event.subject).map_or(0, |subject| subject.key);
+        for unit in
+            kept.units.iter().filter(|unit| !unit.is_ordinary && u64::from(unit.events) == EVENTS)
+        {
+            let number = store
+                .event(unit.event)
+                .and_then(|event| event.subject)
+                .map_or(0, |subject| subject.key);
             measured.kept[0] += u64::from(unit.rule == 1 && fails(number));
             measured.kept[1] += u64::from(unit.rule == 0 && is_slow(number));
         }
@@ -190,7 +197,8 @@ fn cost() -> Result<(), String> {
         without.push(per_million(&start(seconds, "")?));
         with.push(per_million(&start(seconds, RULES)?));
     }
-    let ratios: Vec<f64> = with.iter().zip(&without).map(|(with, without)| with / without).collect();
+    let ratios: Vec<f64> =
+        with.iter().zip(&without).map(|(with, without)| with / without).collect();
     println!(
         "collector, processor time of a million events: {:.1} ms without rules, {:.1} ms with two; {:.2} × (median of {rounds})",
         median(&without),
@@ -204,7 +212,9 @@ fn cost() -> Result<(), String> {
 fn long(seconds: f64) -> Result<(), String> {
     let it = start(seconds, RULES)?;
     println!("{} events in {seconds} s, {} lost; counts are exact", it.emitted, it.lost);
-    for (name, kept, planted) in [("failing", it.kept[0], it.planted[0]), ("slow", it.kept[1], it.planted[1])] {
+    for (name, kept, planted) in
+        [("failing", it.kept[0], it.planted[0]), ("slow", it.kept[1], it.planted[1])]
+    {
         println!("{kept} of {planted} {name} requests are kept with their {EVENTS} events");
     }
     println!(

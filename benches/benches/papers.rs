@@ -1,8 +1,9 @@
 //! The two benchmarks of the MetaSpy paper (section 6; M29).
 //!
-//! A million calls of an instrumented method, where the paper's cost 35 times the plain call; and a thousand re-layouts
-//! of the story's page with every node's layout method observed, where the paper's cost 20 %. A re-layout comes in two
-//! cases: the whole page is dirty, and one letter has changed.
+//! A million calls of an instrumented method, where the paper's cost 35 times the plain call; and a
+//! thousand re-layouts of the story's page with every node's layout method observed, where the
+//! paper's cost 20 %. A re-layout comes in two cases: the whole page is dirty, and one letter has
+//! changed.
 //!
 //! `--rounds N` (9), `--relayouts N` (1,000), `--cpu`, `--smoke`.
 
@@ -51,7 +52,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let own = std::env::current_exe().expect("a bench knows its own program");
-    let runner = |&(case, what): &(&'static str, &'static str)| Runner { case, what, program: own.clone() };
+    let runner =
+        |&(case, what): &(&'static str, &'static str)| Runner { case, what, program: own.clone() };
     let runners: Vec<Runner> = CALLS.iter().chain(&RELAYOUTS).map(runner).collect();
     match interleave(&runners, rounds::wanted()) {
         Ok(rows) => {
@@ -118,9 +120,11 @@ fn install(mode: Mode) -> Option<Installed> {
 }
 
 fn relayouts(case: Case, mode: Mode) -> Found {
-    let wanted = child::option("--relayouts").and_then(|number| number.parse().ok()).unwrap_or(1_000);
+    let wanted =
+        child::option("--relayouts").and_then(|number| number.parse().ok()).unwrap_or(1_000);
     let times = if child::is_smoke() { 4 } else { wanted };
-    let mut page = Relayouts::of(Page::shipped().scene()).expect("the shipped page can be laid out");
+    let mut page =
+        Relayouts::of(Page::shipped().scene()).expect("the shipped page can be laid out");
     page.run(case, (times / 10).max(2)).expect("it still can");
     let recording = Recording::memory().start().expect("a recording starts");
     let _installed = install(mode);
@@ -131,7 +135,11 @@ fn relayouts(case: Case, mode: Mode) -> Found {
     let totals = recording.store().totals();
     assert_eq!(totals.emitted, if mode == Mode::Off { 0 } else { layouts }, "{totals:?}");
     // The layouts are in the column of events: one event for each.
-    let each = Found { emitted: layouts / times as u64, lost: totals.lost / times as u64, ..Found::default() };
+    let each = Found {
+        emitted: layouts / times as u64,
+        lost: totals.lost / times as u64,
+        ..Found::default()
+    };
     each.taking(took.each(times as u64))
 }
 
@@ -153,22 +161,32 @@ fn print(rows: &[Row], base: &str, unit: &str, scale: f64) {
         let ns = median(&values(row)) / scale;
         let times = ratio(rows, row.case, base).unwrap_or(f64::NAN);
         let found = row.rounds.last().copied().unwrap_or_default();
-        println!("{:<14} {ns:>14.2} {times:>9.3} {:>10} {:>8}  {}", row.case, found.emitted, found.lost, row.what);
+        println!(
+            "{:<14} {ns:>14.2} {times:>9.3} {:>10} {:>8}  {}",
+            row.case, found.emitted, found.lost, row.what
+        );
     }
 }
 
 /// The measured figures.
 fn budgets(rows: &[Row]) -> Vec<Budget> {
-    let percent =
-        |case, base, what, pass| Some(Budget { what, is: (ratio(rows, case, base)? - 1.0) * 100.0, pass, aim: pass });
+    let percent = |case, base, what, pass| {
+        Some(Budget { what, is: (ratio(rows, case, base)? - 1.0) * 100.0, pass, aim: pass })
+    };
     let ns = |case: &str| rows.iter().find(|row| row.case == case).map(|row| median(&values(row)));
     let clocks = || {
         let events = rows.iter().find(|row| row.case == "whole_full")?.rounds.last()?.emitted;
         let added = (ns("whole_full")? - ns("whole_off")?) / events as f64;
         let is = added / (ns("floor")? - ns("plain")?);
-        Some(Budget { what: "whole page, full: added, times two clock reads", is, pass: 1.5, aim: 1.25 })
+        Some(Budget {
+            what: "whole page, full: added, times two clock reads",
+            is,
+            pass: 1.5,
+            aim: 1.25,
+        })
     };
-    let calls = |case, what| Some(Budget { what, is: ratio(rows, case, "plain")?, pass: 35.0, aim: 35.0 });
+    let calls =
+        |case, what| Some(Budget { what, is: ratio(rows, case, "plain")?, pass: 35.0, aim: 35.0 });
     let budgets = [
         calls("full", "a million calls, full: times plain (the paper: 35)"),
         calls("tally", "a million calls, tally: times plain"),

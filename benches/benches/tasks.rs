@@ -1,5 +1,6 @@
-//! The cost of carrying a cause into a task: 100,000 tasks of tokio, plain, and by `tasks::spawn`, armed and not armed.
-//! Each yields once, so it is polled twice. Then an uncontended lock, likewise.
+//! The cost of carrying a cause into a task: 100,000 tasks of tokio, plain, and by `tasks::spawn`,
+//! armed and not armed. Each yields once, so it is polled twice. Then an uncontended lock,
+//! likewise.
 //!
 //! `--rounds N` (9). By the processor time of the thread, on a runtime of one thread.
 
@@ -62,7 +63,8 @@ macro_rules! spawn {
 
 fn main() -> ExitCode {
     let recording = Recording::memory().start().expect("a recording starts");
-    let (plain, watched) = (std::sync::Mutex::new(0_u64), locks::Mutex::new("tasks_bench::lock", 0_u64));
+    let (plain, watched) =
+        (std::sync::Mutex::new(0_u64), locks::Mutex::new("tasks_bench::lock", 0_u64));
     let mut times: [[Vec<f64>; 4]; 2] = Default::default();
     for _ in 0..rounds::wanted() {
         for (case, at) in CASES.iter().zip(0..) {
@@ -73,12 +75,21 @@ fn main() -> ExitCode {
             };
             let installed = mode.map(|mode| {
                 let profiler = Profiler::new("bench").observe(tasks().mode(mode));
-                profiler.observe(methods("tasks_bench::lock::*").mode(mode)).install().expect("it is known")
+                profiler
+                    .observe(methods("tasks_bench::lock::*").mode(mode))
+                    .install()
+                    .expect("it is known")
             });
-            times[0][at].push(if at == 0 { spawn!(tokio::spawn) } else { spawn!(metaspy::tasks::spawn) });
+            times[0][at].push(if at == 0 {
+                spawn!(tokio::spawn)
+            } else {
+                spawn!(metaspy::tasks::spawn)
+            });
             let (took, ()) = Took::by(|| match at {
-                0 => (0..LOCKS).for_each(|n| *plain.lock().expect("no holder panicked") += black_box(n)),
-                _ => (0..LOCKS).for_each(|n| *watched.lock().expect("no holder panicked") += black_box(n)),
+                0 => (0..LOCKS)
+                    .for_each(|n| *plain.lock().expect("no holder panicked") += black_box(n)),
+                _ => (0..LOCKS)
+                    .for_each(|n| *watched.lock().expect("no holder panicked") += black_box(n)),
             });
             times[1][at].push(took.each(LOCKS).cpu);
             if let Some(installed) = installed {
@@ -86,13 +97,17 @@ fn main() -> ExitCode {
             }
         }
     }
-    println!("{TASKS} tasks, {LOCKS} locks a round; {} events lost\n", recording.store().totals().lost);
+    println!(
+        "{TASKS} tasks, {LOCKS} locks a round; {} events lost\n",
+        recording.store().totals().lost
+    );
     println!("{:<6} {:<9} {:>9} {:>19} {:>7}", "what", "case", "ns", "quartiles", "ratio");
     let mut lines = Vec::new();
     for (what, times) in ["task", "lock"].into_iter().zip(&times) {
         for (case, own) in CASES.into_iter().zip(times) {
             let (ns, low, high) = (median(own), quantile(own, 0.25), quantile(own, 0.75));
-            let ratios: Vec<f64> = own.iter().zip(&times[0]).map(|(ns, plain)| ns / plain).collect();
+            let ratios: Vec<f64> =
+                own.iter().zip(&times[0]).map(|(ns, plain)| ns / plain).collect();
             let ratio = median(&ratios);
             println!("{what:<6} {case:<9} {ns:>9.1} {low:>9.1}-{high:<9.1} {ratio:>7.2}");
             lines.push(Line { what, case, ns, low, high, ratio });

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Runs the work as often as the second argument says, after a tenth of that to warm up. Prints the nanoseconds by the clock on
-/// the wall, the processor time, and a sum of the results.
+/// Runs the work as often as the second argument says, after a tenth of that to warm up. Prints the
+/// nanoseconds by the clock on the wall, the processor time, and a sum of the results.
 pub fn measure(mut work: impl FnMut(u64) -> u64) {
     let times: u64 = std::env::args().nth(2).and_then(|times| times.parse().ok()).unwrap_or(1);
     (0..times.div_ceil(10)).for_each(|at| _ = black_box(work(at)));

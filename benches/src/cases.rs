@@ -47,26 +47,54 @@ const CHOSEN: usize = 417;
 /// All of them, in the order of the table.
 pub const CASES: [Case; 22] = [
     Case { name: "plain", what: "the call alone", run: || base(THOUSAND, Thing::plain) },
-    Case { name: "floor", what: "two reads of the clock around it", run: || base(THOUSAND, Thing::between_clocks) },
+    Case {
+        name: "floor",
+        what: "two reads of the clock around it",
+        run: || base(THOUSAND, Thing::between_clocks),
+    },
     Case { name: "unarmed", what: "a hook that is not armed", run: unarmed },
     Case { name: "tally_site", what: "counted by site", run: tally_site },
     Case { name: "tally_dense", what: "counted by subject, dense keys", run: || dense(tally(), 1) },
     Case { name: "tally_wide", what: "counted by subject, arbitrary keys", run: tally_wide },
-    Case { name: "sampled", what: "an event each, 1 in 16 timed", run: || dense(Arming::all(Mode::Sampled), 1) },
+    Case {
+        name: "sampled",
+        what: "an event each, 1 in 16 timed",
+        run: || dense(Arming::all(Mode::Sampled), 1),
+    },
     Case { name: "full", what: "an event each, all timed", run: || dense(full(), 1) },
     Case { name: "full_receiver", what: "... the receiver says who it is", run: full_receiver },
     Case { name: "full_place", what: "... the receiver has no identity", run: full_place },
     Case { name: "full_by_hand", what: "... without #[observe]", run: full_by_hand },
     Case { name: "object", what: "full for 1 of the 1,000", run: object },
-    Case { name: "ten_profilers", what: "full for ten profilers at once", run: || dense(full(), 10) },
+    Case {
+        name: "ten_profilers",
+        what: "full for ten profilers at once",
+        run: || dense(full(), 10),
+    },
     Case { name: "two_threads", what: "full on two threads, a thread", run: two_threads },
     Case { name: "file", what: "full into a .spy file", run: || file(RING) },
     Case { name: "full_fresh", what: "full, in the first lap of the ring", run: full_fresh },
-    Case { name: "file_fresh", what: "full into a .spy file, in its first lap", run: || file(FRESH) },
-    Case { name: "plain_million", what: "the call alone, 1,000,000 objects", run: || base(MILLION, Thing::plain) },
-    Case { name: "floor_million", what: "the floor, 1,000,000 objects", run: || base(MILLION, Thing::between_clocks) },
+    Case {
+        name: "file_fresh",
+        what: "full into a .spy file, in its first lap",
+        run: || file(FRESH),
+    },
+    Case {
+        name: "plain_million",
+        what: "the call alone, 1,000,000 objects",
+        run: || base(MILLION, Thing::plain),
+    },
+    Case {
+        name: "floor_million",
+        what: "the floor, 1,000,000 objects",
+        run: || base(MILLION, Thing::between_clocks),
+    },
     Case { name: "full_million", what: "full, 1,000,000 objects", run: full_million },
-    Case { name: "folding", what: "full, and the thread folds as many events", run: || folding(THOUSAND) },
+    Case {
+        name: "folding",
+        what: "full, and the thread folds as many events",
+        run: || folding(THOUSAND),
+    },
     Case { name: "folding_million", what: "the same, 1,000,000 objects", run: || folding(MILLION) },
 ];
 
@@ -104,7 +132,11 @@ struct Observed<T> {
 }
 
 impl<T> Observed<T> {
-    fn new(site: &'static Site, arming: Arming, key: fn(usize, &T) -> Option<Option<u64>>) -> Observed<T> {
+    fn new(
+        site: &'static Site,
+        arming: Arming,
+        key: fn(usize, &T) -> Option<Option<u64>>,
+    ) -> Observed<T> {
         let size = if arming.mode >= Mode::Sampled { RING } else { SMALL };
         Observed { site, arming, profilers: 1, recording: Recording::memory(), size, key }
     }
@@ -113,7 +145,8 @@ impl<T> Observed<T> {
     fn time(self, mut workload: Workload<T>, one: impl Fn(&mut T, u64) -> u64) -> Found {
         let recording = self.recording.clone().start().expect("a recording starts");
         let has_events = self.arming.mode >= Mode::Sampled;
-        let installed: Vec<_> = (0..self.profilers).map(|_| observe(&[self.site], self.arming.clone())).collect();
+        let installed: Vec<_> =
+            (0..self.profilers).map(|_| observe(&[self.site], self.arming.clone())).collect();
         let around = site!(things::batch).site();
         let batches = has_events.then(|| observe(&[around], Arming::all(self.arming.mode)));
         let ns = time(sized(self.size), &mut workload, |run| batch(run), one);
@@ -122,7 +155,8 @@ impl<T> Observed<T> {
             None => read_back(&recording.store(), &expected),
             Some(path) => {
                 recording.close();
-                let found = read_back(&Store::open(&path).expect("the file is a recording"), &expected);
+                let found =
+                    read_back(&Store::open(&path).expect("the file is a recording"), &expected);
                 std::fs::remove_file(path).expect("the file is ours");
                 found
             }
@@ -154,7 +188,9 @@ fn things(count: usize) -> Workload<Thing> {
 }
 
 fn of_dense(arming: Arming) -> Observed<Thing> {
-    Observed::new(site!(Thing::by_dense).site(), arming, |_, thing| Some(Some(thing.dense.0.into())))
+    Observed::new(site!(Thing::by_dense).site(), arming, |_, thing| {
+        Some(Some(thing.dense.0.into()))
+    })
 }
 
 fn dense(arming: Arming, profilers: usize) -> Found {
@@ -167,12 +203,15 @@ fn tally_site() -> Found {
 }
 
 fn tally_wide() -> Found {
-    Observed::new(site!(Thing::by_wide).site(), tally(), |_, thing: &Thing| Some(Some(thing.wide.0)))
-        .time(things(THOUSAND), Thing::by_wide)
+    Observed::new(site!(Thing::by_wide).site(), tally(), |_, thing: &Thing| {
+        Some(Some(thing.wide.0))
+    })
+    .time(things(THOUSAND), Thing::by_wide)
 }
 
 fn full_receiver() -> Found {
-    Observed { site: site!(Thing::by_receiver).site(), ..of_dense(full()) }.time(things(THOUSAND), Thing::by_receiver)
+    Observed { site: site!(Thing::by_receiver).site(), ..of_dense(full()) }
+        .time(things(THOUSAND), Thing::by_receiver)
 }
 
 fn full_place() -> Found {
@@ -194,7 +233,8 @@ fn object() -> Found {
 fn file(size: Size) -> Found {
     let name = format!("hooks-{}.spy", std::process::id());
     let path = crate::report::target().join(name);
-    Observed { recording: Recording::file(path), size, ..of_dense(full()) }.time(things(THOUSAND), Thing::by_dense)
+    Observed { recording: Recording::file(path), size, ..of_dense(full()) }
+        .time(things(THOUSAND), Thing::by_dense)
 }
 
 fn full_fresh() -> Found {

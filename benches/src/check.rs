@@ -47,7 +47,8 @@ pub fn read_back(store: &Store, expected: &Expected) -> Found {
     Found { emitted: totals.emitted, lost: totals.lost, ..Found::default() }
 }
 
-/// An answer that satisfies: on a busy machine the collector may still be at work when the last call is over.
+/// An answer that satisfies: on a busy machine the collector may still be at work when the last
+/// call is over.
 pub(crate) fn at_rest<R>(ask: impl Fn() -> R, is_exact: impl Fn(&R) -> bool) -> R {
     let mut answer = ask();
     for _ in 0..500 {
@@ -63,8 +64,10 @@ pub(crate) fn at_rest<R>(ask: impl Fn() -> R, is_exact: impl Fn(&R) -> bool) -> 
 /// Each subject was called as often as in a replay.
 fn by_subject(store: &Store, expected: &Expected) {
     let rows = rows(store, By::SiteSubject, expected.site);
-    let kinds: HashSet<_> = rows.iter().filter_map(|row| row.subject).map(|subject| subject.kind).collect();
-    // Subjects that found no room in the tables are in the `others` row of their site: a kind of its own.
+    let kinds: HashSet<_> =
+        rows.iter().filter_map(|row| row.subject).map(|subject| subject.kind).collect();
+    // Subjects that found no room in the tables are in the `others` row of their site: a kind of
+    // its own.
     if kinds.len() > 1 {
         let (counted, all): (u64, u64) =
             (rows.iter().map(|row| row.measure.count).sum(), expected.calls.values().sum());
@@ -72,13 +75,22 @@ fn by_subject(store: &Store, expected: &Expected) {
         assert!(expected.calls.len() > 100_000, "{} subjects found room", expected.calls.len());
         return;
     }
-    let found: HashMap<Option<u64>, u64> =
-        rows.iter().map(|row| (row.subject.map(|subject| subject.key), row.measure.count)).collect();
-    let mut wrong = expected.calls.iter().filter(|&(key, count)| *count != found.get(key).copied().unwrap_or(0));
+    let found: HashMap<Option<u64>, u64> = rows
+        .iter()
+        .map(|row| (row.subject.map(|subject| subject.key), row.measure.count))
+        .collect();
+    let mut wrong = expected
+        .calls
+        .iter()
+        .filter(|&(key, count)| *count != found.get(key).copied().unwrap_or(0));
     if let Some((key, count)) = wrong.next() {
         panic!("key {key:?} was called {count} times; found {:?}", found.get(key));
     }
-    assert_eq!(found.len(), expected.calls.values().filter(|count| **count != 0).count(), "subjects");
+    assert_eq!(
+        found.len(),
+        expected.calls.values().filter(|count| **count != 0).count(),
+        "subjects"
+    );
 }
 
 /// Every call ended as it did, and as many were timed as in this mode.
@@ -96,16 +108,21 @@ fn spans(store: &Store, expected: &Expected, calls: u64) {
         Mode::Full => assert_eq!(measure.timed, stored, "{measure:?}"),
         Mode::Sampled => {
             let share = measure.timed as f64 * 16.0 / stored as f64;
-            assert!((0.8..1.25).contains(&share) || stored < 100_000, "one in 16 was timed: {measure:?}");
+            assert!(
+                (0.8..1.25).contains(&share) || stored < 100_000,
+                "one in 16 was timed: {measure:?}"
+            );
         }
         _ => assert_eq!(measure.timed, 0, "{measure:?}"),
     }
-    let is_right = measure.total_ticks >= measure.max_ticks && (measure.timed == 0 || measure.total_ticks > 0);
+    let is_right =
+        measure.total_ticks >= measure.max_ticks && (measure.timed == 0 || measure.total_ticks > 0);
     assert!(is_right, "{measure:?}");
 }
 
 fn rows(store: &Store, by: By, of: &'static Site) -> Vec<TallyRow> {
-    // Where some subjects were counted together the others are at least what they say; see `by_subject`.
+    // Where some subjects were counted together the others are at least what they say; see
+    // `by_subject`.
     let is_settled = |tally: &Tally| tally.exact || tally.rows.iter().any(TallyRow::is_others);
     let tally = at_rest(|| store.tally(by, &Scope::default()), is_settled);
     let of = Some(entry(of).id);
@@ -123,7 +140,9 @@ fn causes(store: &Store, called: SiteId, around: SiteId, lost: u64) {
             assert!(lost != 0, "no cause: {event:?}");
             continue;
         };
-        let batch = batches.entry(cause).or_insert_with(|| store.event(cause).expect("a cause stands in the window"));
+        let batch = batches
+            .entry(cause)
+            .or_insert_with(|| store.event(cause).expect("a cause stands in the window"));
         assert_eq!((batch.site, batch.lane), (around, event.lane), "{event:?} in {batch:?}");
         assert!(cause < event.id, "{event:?}");
         if let (Some(span), Some(whole)) = (event.span, batch.span)

@@ -69,7 +69,9 @@ pub fn time<T>(
     one: impl Fn(&mut T, u64) -> u64,
 ) -> Ns {
     workload.run(size.warm, &mut around, &one);
-    middle((0..size.repetitions).map(|_| workload.run(size.calls, &mut around, &one).each(size.calls)))
+    middle(
+        (0..size.repetitions).map(|_| workload.run(size.calls, &mut around, &one).each(size.calls)),
+    )
 }
 
 /// The median of repetitions.
@@ -93,7 +95,8 @@ pub fn option(name: &str) -> Option<String> {
 
 /// True if only a tiny round runs.
 pub fn is_smoke() -> bool {
-    std::env::var_os(SMOKE).is_some_and(|value| value == "1") || std::env::args().any(|argument| argument == "--smoke")
+    std::env::var_os(SMOKE).is_some_and(|value| value == "1")
+        || std::env::args().any(|argument| argument == "--smoke")
 }
 
 const SMOKE: &str = "METASPY_BENCH_SMOKE";
@@ -104,14 +107,21 @@ pub fn report<T: Serialize>(found: &T) {
 }
 
 /// Starts a program for one case, and reads what it reports.
-pub fn start<T: for<'a> Deserialize<'a>>(program: &Path, case: &str, more: &[String]) -> Result<T, String> {
+pub fn start<T: for<'a> Deserialize<'a>>(
+    program: &Path,
+    case: &str,
+    more: &[String],
+) -> Result<T, String> {
     let mut command = Command::new(program);
     command.arg(CHILD).arg(case).args(more).env(SMOKE, if is_smoke() { "1" } else { "0" });
     // Whoever set these did not mean this bench.
     for variable in ["METASPY_RECORD", "METASPY_BUDGET", "RUST_LOG"] {
         command.env_remove(variable);
     }
-    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{case} cannot start: {error}"))?;
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("{case} cannot start: {error}"))?;
     if !output.status.success() {
         return Err(format!("{case} failed: {}", output.status));
     }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 pub struct Took {
     /// By the clock on the wall: what a user waits.
     pub wall: Duration,
-    /// On the processor, for the calling thread: the same on a quiet machine, and still true on a busy one. Waiting
-    /// for a disk is not in it.
+    /// On the processor, for the calling thread: the same on a quiet machine, and still true on a
+    /// busy one. Waiting for a disk is not in it.
     pub cpu: Duration,
 }
 

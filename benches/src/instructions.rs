@@ -1,7 +1,7 @@
 //! Instructions of a hook, counted by valgrind: they do not depend on what else the machine does.
 //!
-//! A case calls one method many times within [`counted`], whose instructions callgrind collects. There is no collector, so a
-//! ring that goes round is folded by the measured thread.
+//! A case calls one method many times within [`counted`], whose instructions callgrind collects.
+//! There is no collector, so a ring that goes round is folded by the measured thread.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use metaspy::{Identify, Mode, Profiler, Recording, Site, site};
 use crate::arming::observe;
 use crate::child::CHILD;
 use crate::things::{
-    self, Dense, ENTRY, Thing, WOVEN, WOVEN_ON, WOVEN_WHOLE, by_covered_on, by_entry, by_weaver, by_weaver_on,
-    by_weaver_whole,
+    self, Dense, ENTRY, Thing, WOVEN, WOVEN_ON, WOVEN_WHOLE, by_covered_on, by_entry, by_weaver,
+    by_weaver_on, by_weaver_whole,
 };
 use crate::workload::{Workload, nothing};
 
-/// A row may exceed the table by this part of it, and by this many instructions: another compiler chooses other
-/// instructions.
+/// A row may exceed the table by this part of it, and by this many instructions: another compiler
+/// chooses other instructions.
 const TOLERANCE: (f64, f64) = (0.03, 0.5);
 /// The budget without and with a ring that goes round. The second one holds some 100,000 events.
 const BUDGET: [u64; 2] = [64 << 20, 4 << 20];
@@ -49,21 +49,29 @@ const fn case(name: &'static str, what: &'static str, run: fn()) -> Case {
 pub const CASES: [Case; 23] = [
     case("plain", "the call alone", || unarmed(Thing::plain)),
     case("unarmed", "a hook that is not armed", || unarmed(Thing::by_dense)),
-    case("tally_site", "counted by site", || armed(site!(things::by_none).site(), Mode::Tally, 0, things::by_none)),
+    case("tally_site", "counted by site", || {
+        armed(site!(things::by_none).site(), Mode::Tally, 0, things::by_none)
+    }),
     case("tally_dense", "counted by subject, dense keys", || dense(Mode::Tally, 0)),
     case("tally_wide", "counted by subject, arbitrary keys", || {
         armed(site!(Thing::by_wide).site(), Mode::Tally, 0, Thing::by_wide)
     }),
     case("entry_unarmed", "a woven function that only counts, not armed", || unarmed(by_entry)),
     case("entry", "... counted", || armed(&ENTRY, Mode::Tally, 0, by_entry)),
-    case("covered", "a woven method that only begins, covered", || profiled(TestCoverage::default(), 1, by_covered_on)),
-    case("covered_receivers", "... on 50 objects in turn", || profiled(TestCoverage::default(), 50, by_covered_on)),
+    case("covered", "a woven method that only begins, covered", || {
+        profiled(TestCoverage::default(), 1, by_covered_on)
+    }),
+    case("covered_receivers", "... on 50 objects in turn", || {
+        profiled(TestCoverage::default(), 50, by_covered_on)
+    }),
     case("woven_unarmed", "a woven function, not armed", || unarmed(by_weaver)),
     case("woven", "a woven function, counted", || armed(&WOVEN, Mode::Tally, 0, by_weaver)),
     case("receivers", "a woven method on 50 objects in turn, covered", || {
         profiled(TestCoverage::default(), 50, by_weaver_on);
     }),
-    case("callers", "a woven function, with its caller and time", || profiled(Calls::default(), OBJECTS, by_weaver)),
+    case("callers", "a woven function, with its caller and time", || {
+        profiled(Calls::default(), OBJECTS, by_weaver)
+    }),
     case("returns", "a woven function whose value is seen, counted", || {
         armed(&WOVEN_WHOLE, Mode::Tally, 0, by_weaver_whole);
     }),
@@ -76,8 +84,12 @@ pub const CASES: [Case; 23] = [
     case("object", "an event each, for 1 of the 1,000 objects", object),
     case("sampled", "an event each, 1 in 16 timed", || dense(Mode::Sampled, 0)),
     case("full", "an event each, all timed", || dense(Mode::Full, 0)),
-    case("woven_full", "a woven function, an event each", || armed(&WOVEN, Mode::Full, 0, by_weaver)),
-    case("woven_full_on", "a woven method, an event each", || armed(&WOVEN_ON, Mode::Full, 0, by_weaver_on)),
+    case("woven_full", "a woven function, an event each", || {
+        armed(&WOVEN, Mode::Full, 0, by_weaver)
+    }),
+    case("woven_full_on", "a woven method, an event each", || {
+        armed(&WOVEN_ON, Mode::Full, 0, by_weaver_on)
+    }),
     case("sampled_folded", "sampled, and an event is folded for each", || dense(Mode::Sampled, 1)),
     case("full_folded", "full, and an event is folded for each", || dense(Mode::Full, 1)),
 ];
@@ -91,14 +103,20 @@ impl Case {
     /// Runs it under callgrind: instructions a call, with the loop and the call itself.
     pub fn count(&self, program: &Path) -> Result<f64, String> {
         let mut command = Command::new("valgrind");
-        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=metaspy_counted"]);
+        command.args([
+            "--tool=callgrind",
+            "--callgrind-out-file=/dev/null",
+            "--toggle-collect=metaspy_counted",
+        ]);
         command.arg(program).args([CHILD, self.name]).stdin(Stdio::null());
         for variable in ["METASPY_RECORD", "METASPY_BUDGET"] {
             command.env_remove(variable);
         }
         let output = command.output().map_err(|error| format!("valgrind cannot start: {error}"))?;
         let text = String::from_utf8_lossy(&output.stderr);
-        let collected = text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<u64>().ok());
+        let collected = text
+            .lines()
+            .find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<u64>().ok());
         match collected.filter(|&collected| output.status.success() && collected > CALLS) {
             Some(collected) => Ok(collected as f64 / CALLS as f64),
             None => Err(format!("{} under valgrind: {}\n{text}", self.name, output.status)),
@@ -120,7 +138,8 @@ fn dense(mode: Mode, laps: usize) {
 
 /// A call about another object than the one that is recorded.
 fn object() {
-    let recording = Recording::memory().budget(BUDGET[0]).collector(false).start().expect("a recording starts");
+    let recording =
+        Recording::memory().budget(BUDGET[0]).collector(false).start().expect("a recording starts");
     let chosen = Arming::only(Mode::Full, vec![Dense(0).identify()]);
     let installed = observe(&[site!(Thing::by_dense).site()], chosen);
     let mut workload = Workload::new(OBJECTS, 1, Thing::new);
@@ -135,8 +154,10 @@ fn object() {
 
 /// A woven function with a method profiler, as `cargo metaspy` runs it.
 fn profiled(profiler: impl MethodProfiler, objects: usize, one: impl Fn(&mut Thing, u64) -> u64) {
-    let recording = Recording::memory().budget(BUDGET[0]).collector(false).start().expect("a recording starts");
-    let installed = Profiler::new("bench").method_profiler(profiler).install().expect("it is the only one");
+    let recording =
+        Recording::memory().budget(BUDGET[0]).collector(false).start().expect("a recording starts");
+    let installed =
+        Profiler::new("bench").method_profiler(profiler).install().expect("it is the only one");
     let mut workload = Workload::new(objects, 1, Thing::new);
     workload.run(WARM[0], nothing, &one);
     counted(&mut || {
@@ -148,7 +169,11 @@ fn profiled(profiler: impl MethodProfiler, objects: usize, one: impl Fn(&mut Thi
 }
 
 fn armed(site: &'static Site, mode: Mode, laps: usize, one: impl Fn(&mut Thing, u64) -> u64) {
-    let recording = Recording::memory().budget(BUDGET[laps]).collector(false).start().expect("a recording starts");
+    let recording = Recording::memory()
+        .budget(BUDGET[laps])
+        .collector(false)
+        .start()
+        .expect("a recording starts");
     let installed = observe(&[site], Arming::all(mode));
     let mut workload = Workload::new(OBJECTS, 1, Thing::new);
     workload.run(WARM[laps], nothing, &one);
@@ -178,8 +203,10 @@ pub struct Table {
 impl Table {
     /// Counts all cases of this program.
     pub fn count(program: &Path) -> Result<Table, String> {
-        let counts: Vec<f64> = CASES.iter().map(|case| case.count(program)).collect::<Result<_, _>>()?;
-        let rows = CASES.iter().zip(&counts).map(|(case, count)| (case.name.into(), count - counts[0]));
+        let counts: Vec<f64> =
+            CASES.iter().map(|case| case.count(program)).collect::<Result<_, _>>()?;
+        let rows =
+            CASES.iter().zip(&counts).map(|(case, count)| (case.name.into(), count - counts[0]));
         Ok(Table { compiler: compiler(), rows: rows.skip(1).collect() })
     }
 
@@ -193,7 +220,8 @@ impl Table {
         let compiler = text.lines().find_map(|line| line.strip_prefix("# by "))?.into();
         let rows = text.lines().filter(|line| !line.starts_with('#'));
         let row = |line: &str| {
-            let (name, count) = line.split_whitespace().next().zip(line.split_whitespace().nth(1))?;
+            let (name, count) =
+                line.split_whitespace().next().zip(line.split_whitespace().nth(1))?;
             Some((name.to_owned(), count.parse().ok()?))
         };
         Some(Table { compiler, rows: rows.map(row).collect::<Option<_>>()? })
@@ -216,10 +244,17 @@ impl Table {
 
     /// The rows that exceed those of another table, and those that it does not have.
     pub fn larger_than(&self, other: &Table) -> Vec<String> {
-        let check = |(name, count): &(String, f64)| match other.rows.iter().find(|(known, _)| known == name) {
+        let check = |(name, count): &(String, f64)| match other
+            .rows
+            .iter()
+            .find(|(known, _)| known == name)
+        {
             None => Some(format!("{name} is not in the table")),
             Some((_, known)) if *count > known * (1.0 + TOLERANCE.0) + TOLERANCE.1 => {
-                Some(format!("{name} takes {count:.1} instructions, and {known:.1} in the table of {}", other.compiler))
+                Some(format!(
+                    "{name} takes {count:.1} instructions, and {known:.1} in the table of {}",
+                    other.compiler
+                ))
             }
             Some(_) => None,
         };
@@ -229,7 +264,8 @@ impl Table {
 
 /// The version of the compiler that builds now.
 fn compiler() -> String {
-    let version = Command::new("rustc").arg("-V").output().map(|output| output.stdout).unwrap_or_default();
+    let version =
+        Command::new("rustc").arg("-V").output().map(|output| output.stdout).unwrap_or_default();
     String::from_utf8_lossy(&version).trim().to_owned()
 }
 
@@ -238,7 +274,10 @@ mod tests {
     use super::*;
 
     fn table(rows: &[(&str, f64)]) -> Table {
-        Table { compiler: "rustc 1".into(), rows: rows.iter().map(|(name, count)| ((*name).into(), *count)).collect() }
+        Table {
+            compiler: "rustc 1".into(),
+            rows: rows.iter().map(|(name, count)| ((*name).into(), *count)).collect(),
+        }
     }
 
     #[test]
@@ -252,6 +291,9 @@ mod tests {
         let known = table(&[("full", 100.0), ("woven", 17.0)]);
         assert!(table(&[("full", 103.0), ("woven", 3.0)]).larger_than(&known).is_empty());
         let reported = table(&[("full", 104.0), ("unarmed", 1.0)]).larger_than(&known);
-        assert!(reported[0].starts_with("full takes 104.0") && reported[1].starts_with("unarmed"), "{reported:?}");
+        assert!(
+            reported[0].starts_with("full takes 104.0") && reported[1].starts_with("unarmed"),
+            "{reported:?}"
+        );
     }
 }

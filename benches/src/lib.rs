@@ -1,8 +1,9 @@
 //! What metaspy costs, measured beside its peers.
 //!
-//! `cargo bench --manifest-path benches/Cargo.toml --bench hooks` prints the table of the README; `papers` repeats the
-//! two benchmarks of the MetaSpy paper, `scan` reads a large recording. Numbers of a busy machine mean nothing: each
-//! bench interleaves its cases over several rounds and shows how far they spread.
+//! `cargo bench --manifest-path benches/Cargo.toml --bench hooks` prints the table of the README;
+//! `papers` repeats the two benchmarks of the MetaSpy paper, `scan` reads a large recording.
+//! Numbers of a busy machine mean nothing: each bench interleaves its cases over several rounds and
+//! shows how far they spread.
 
 pub mod arming;
 pub mod cases;

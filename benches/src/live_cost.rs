@@ -50,7 +50,10 @@ impl Program {
     /// Starts it, with a recording of its own.
     pub fn start(path: &Path) -> Self {
         let recording = Recording::file(path).start().expect("the file can be made");
-        let installed = observe(&[site!(Thing::by_dense).site(), site!(things::batch).site()], Arming::all(Mode::Full));
+        let installed = observe(
+            &[site!(Thing::by_dense).site(), site!(things::batch).site()],
+            Arming::all(Mode::Full),
+        );
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
         let thread = std::thread::spawn(move || {
@@ -68,9 +71,13 @@ impl Program {
         Program { shared, thread }
     }
 
-    /// What it has done so far. The processor time includes all threads of this process, because one of them collects.
+    /// What it has done so far. The processor time includes all threads of this process, because
+    /// one of them collects.
     pub fn read(&self) -> Done {
-        Done { events: self.shared.events.load(Relaxed), cpu_ns: clock::process_time().as_nanos() as u64 }
+        Done {
+            events: self.shared.events.load(Relaxed),
+            cpu_ns: clock::process_time().as_nanos() as u64,
+        }
     }
 
     /// Ends it.

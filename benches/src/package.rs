@@ -37,22 +37,30 @@ impl Package {
             .arg(manifest)
             .output()
             .expect("cargo starts");
-        let graph: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+        let graph: serde_json::Value =
+            serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
         let packages = graph["packages"].as_array().expect("there are packages");
-        let found = packages.iter().find(|package| package["name"] == name).expect("it is in the graph");
-        let source =
-            Path::new(found["manifest_path"].as_str().expect("it has a manifest")).parent().expect("in a directory");
+        let found =
+            packages.iter().find(|package| package["name"] == name).expect("it is in the graph");
+        let source = Path::new(found["manifest_path"].as_str().expect("it has a manifest"))
+            .parent()
+            .expect("in a directory");
         let package = Package::new(name, &[]);
         copy(source, &package.dir);
         let manifest = fs::read_to_string(source.join("Cargo.toml")).expect("it can be read");
-        fs::write(package.dir.join("Cargo.toml"), manifest + "\n[workspace]\n").expect("it is written");
+        fs::write(package.dir.join("Cargo.toml"), manifest + "\n[workspace]\n")
+            .expect("it is written");
         package
     }
 
     /// Cargo, or what stands for it, in this package.
     pub fn command(&self, program: &Path, line: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(line).current_dir(&self.dir).env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "0");
+        command
+            .args(line)
+            .current_dir(&self.dir)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("CARGO_INCREMENTAL", "0");
         command
     }
 

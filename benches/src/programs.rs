@@ -72,13 +72,16 @@ struct Ran {
 pub fn wanted(default: Option<&str>) -> Vec<&'static Program> {
     let default = if child::is_smoke() { Some("heck") } else { default };
     let names = child::option("--crates").or(default.map(str::to_owned));
-    let is_wanted = |it: &&Program| names.as_ref().is_none_or(|names| names.split(',').any(|name| name == it.name));
+    let is_wanted = |it: &&Program| {
+        names.as_ref().is_none_or(|names| names.split(',').any(|name| name == it.name))
+    };
     PROGRAMS.iter().filter(is_wanted).collect()
 }
 
 /// A program whose first argument names a crate, and whose second is how often its work is done.
 pub fn package(programs: &[&Program]) -> Package {
-    let all = |part: &dyn Fn(&Program) -> String| programs.iter().map(|it| part(it)).collect::<String>();
+    let all =
+        |part: &dyn Fn(&Program) -> String| programs.iter().map(|it| part(it)).collect::<String>();
     let manifest = format!("{MANIFEST}{}", all(&|it| format!("{}\n", it.dependency)));
     let modules = all(&|it| format!("mod {};\n", it.name));
     let arms = all(&|it| format!("        Some(\"{0}\") => {0}::main(),\n", it.name));
@@ -86,7 +89,8 @@ pub fn package(programs: &[&Program]) -> Package {
         "mod measure;\n{modules}\nfn main() {{\n    match std::env::args().nth(1).as_deref() {{\n{arms}        \
          _ => eprintln!(\"the first argument is the name of a crate\"),\n    }}\n}}\n"
     );
-    let drivers: Vec<(String, &str)> = programs.iter().map(|it| (format!("src/{}.rs", it.name), it.driver)).collect();
+    let drivers: Vec<(String, &str)> =
+        programs.iter().map(|it| (format!("src/{}.rs", it.name), it.driver)).collect();
     let shared = [
         ("src/measure.rs", include_str!("../programs/measure.rs")),
         ("Cargo.toml", &*manifest),
@@ -101,7 +105,8 @@ pub fn package(programs: &[&Program]) -> Package {
 pub fn interleaved(name: &str, cases: &[Case]) -> Vec<f64> {
     let by = |ran: &Ran| if Clock::wanted() == Clock::Wall { ran.wall } else { ran.cpu };
     let first = run(&cases[0], name, 10);
-    let times = if child::is_smoke() { 10 } else { (LONG_ENOUGH / (first.cpu / 10.0)).ceil() as u64 };
+    let times =
+        if child::is_smoke() { 10 } else { (LONG_ENOUGH / (first.cpu / 10.0)).ceil() as u64 };
     let mut ratios: Vec<Vec<f64>> = vec![Vec::new(); cases.len()];
     for round in 0..rounds::wanted() {
         let mut rans: Vec<Option<Ran>> = cases.iter().map(|_| None).collect();
@@ -132,7 +137,8 @@ pub fn instructions(case: &Case, name: &str, times: u64) -> Option<f64> {
 fn run(case: &Case, name: &str, times: u64) -> Ran {
     let output = output(case, case.under, name, times).expect("it was built");
     let text = String::from_utf8(output.stdout).expect("it is text");
-    let numbers: Vec<u64> = text.split_whitespace().map(|number| number.parse().expect("it is a number")).collect();
+    let numbers: Vec<u64> =
+        text.split_whitespace().map(|number| number.parse().expect("it is a number")).collect();
     let [wall, cpu, sum] = numbers[..] else { panic!("it prints three numbers: {text}") };
     Ran { wall: wall as f64, cpu: cpu as f64, sum }
 }
@@ -151,12 +157,21 @@ fn output(case: &Case, under: &[&str], name: &str, times: u64) -> Option<Output>
     for name in ["METASPY_RECORD", "METASPY_MODE", "METASPY_PROFILE", "METASPY_BUDGET"] {
         command.env_remove(name);
     }
-    command.arg(name).arg(times.to_string()).envs(case.environment.iter().copied()).env("METASPY_DIR", &dir);
+    command
+        .arg(name)
+        .arg(times.to_string())
+        .envs(case.environment.iter().copied())
+        .env("METASPY_DIR", &dir);
     // Of a program with the compiler's counters.
     command.env("LLVM_PROFILE_FILE", "/dev/null");
     let output = command.output();
     let _ = std::fs::remove_dir_all(dir);
     let output = output.ok()?;
-    assert!(output.status.success(), "{}: {}", case.program.display(), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}: {}",
+        case.program.display(),
+        String::from_utf8_lossy(&output.stderr)
+    );
     Some(output)
 }

@@ -1,4 +1,5 @@
-//! A large recording, for the benches that read one: calls on many subjects, by the thousand under a batch.
+//! A large recording, for the benches that read one: calls on many subjects, by the thousand under
+//! a batch.
 //!
 //! `--events 10M`, `--subjects 1M`.
 
@@ -22,7 +23,9 @@ pub fn number(name: &str, default: u64) -> u64 {
         Some(b'm' | b'M') => 1_000_000,
         _ => 1,
     };
-    text.trim_end_matches(['k', 'K', 'm', 'M']).parse::<u64>().map_or(default, |number| number * unit)
+    text.trim_end_matches(['k', 'K', 'm', 'M'])
+        .parse::<u64>()
+        .map_or(default, |number| number * unit)
 }
 
 /// Makes a recording in a file: calls on many subjects, by the thousand under a batch.
@@ -30,8 +33,12 @@ pub fn make(path: &Path) -> Found {
     let smoke = child::is_smoke();
     let events = number("--events", if smoke { 20_000 } else { 10_000_000 });
     let subjects = number("--subjects", if smoke { 100 } else { 1_000_000 });
-    let recording = Recording::file(path).policy(Policy::Grow).start().expect("the file can be made");
-    let installed = observe(&[site!(Thing::by_dense).site(), site!(things::batch).site()], Arming::all(Mode::Full));
+    let recording =
+        Recording::file(path).policy(Policy::Grow).start().expect("the file can be made");
+    let installed = observe(
+        &[site!(Thing::by_dense).site(), site!(things::batch).site()],
+        Arming::all(Mode::Full),
+    );
     let mut workload = Workload::new(subjects as usize, 1, Thing::new);
     let began = Instant::now();
     while workload.done() < events {

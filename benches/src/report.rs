@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::rounds::Row;
 use crate::stats::{median, quantile};
 
-/// Where results and temporary recordings go: `target` of this package, wherever cargo puts its own.
+/// Where results and temporary recordings go: `target` of this package, wherever cargo puts its
+/// own.
 pub fn target() -> PathBuf {
     let target = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target");
     fs::create_dir_all(&target).expect("the package's target directory can be made");
@@ -41,7 +42,8 @@ pub struct Line {
     pub ns: f64,
     /// The same by the processor time of the calling thread.
     pub cpu_ns: f64,
-    /// How often two readings of the clock it costs: the median over the rounds, each compared with its own floor.
+    /// How often two readings of the clock it costs: the median over the rounds, each compared with
+    /// its own floor.
     pub floor_ratio: f64,
     /// ns over the plain call, likewise.
     pub added_ns: f64,
@@ -56,7 +58,10 @@ pub struct Line {
 /// What the rounds come to, ratios by this clock. Objects by the million have a base of their own.
 pub fn lines(rows: &[Row], clock: Clock) -> Vec<Line> {
     let ns = |row: &Row| -> Vec<f64> {
-        row.rounds.iter().map(|found| if clock == Clock::Wall { found.ns } else { found.cpu_ns }).collect()
+        row.rounds
+            .iter()
+            .map(|found| if clock == Clock::Wall { found.ns } else { found.cpu_ns })
+            .collect()
     };
     let of = |case: &str| rows.iter().find(|row| row.case == case).map(ns);
     let base = |case: &str, row: &Row| {
@@ -68,8 +73,10 @@ pub fn lines(rows: &[Row], clock: Clock) -> Vec<Line> {
         let paired = |other: &[f64], f: fn(f64, f64) -> f64| -> f64 {
             median(&own.iter().zip(other).map(|(own, other)| f(*own, *other)).collect::<Vec<_>>())
         };
-        let (lost, emitted) =
-            row.rounds.iter().fold((0, 0), |(lost, all), found| (lost + found.lost, all + found.emitted));
+        let (lost, emitted) = row
+            .rounds
+            .iter()
+            .fold((0, 0), |(lost, all), found| (lost + found.lost, all + found.emitted));
         Line {
             case: row.case,
             ns: median(&row.rounds.iter().map(|found| found.ns).collect::<Vec<_>>()),
@@ -86,7 +93,10 @@ pub fn lines(rows: &[Row], clock: Clock) -> Vec<Line> {
 
 /// Prints the table.
 pub fn print(lines: &[Line]) {
-    println!("{:<16} {:>8} {:>8} {:>15} {:>8} {:>9}  what", "case", "ns", "cpu ns", "quartiles", "x floor", "added ns");
+    println!(
+        "{:<16} {:>8} {:>8} {:>15} {:>8} {:>9}  what",
+        "case", "ns", "cpu ns", "quartiles", "x floor", "added ns"
+    );
     for line in lines {
         let [low, high] = line.quartiles_ns;
         let lost = match line.lost_share {

@@ -28,8 +28,10 @@ pub struct Row {
 
 /// Runs all cases in each round, each time beginning with another one.
 pub fn interleave(runners: &[Runner], rounds: usize) -> Result<Vec<Row>, String> {
-    let mut rows: Vec<Row> =
-        runners.iter().map(|runner| Row { case: runner.case, what: runner.what, rounds: Vec::new() }).collect();
+    let mut rows: Vec<Row> = runners
+        .iter()
+        .map(|runner| Row { case: runner.case, what: runner.what, rounds: Vec::new() })
+        .collect();
     for round in 0..rounds {
         eprint!("\rround {} of {rounds} ", round + 1);
         for step in 0..runners.len() {
@@ -43,5 +45,7 @@ pub fn interleave(runners: &[Runner], rounds: usize) -> Result<Vec<Row>, String>
 
 /// The number behind `--rounds`, else 9, and 1 in a smoke test.
 pub fn wanted() -> usize {
-    child::option("--rounds").and_then(|number| number.parse().ok()).unwrap_or(if child::is_smoke() { 1 } else { 9 })
+    child::option("--rounds")
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(if child::is_smoke() { 1 } else { 9 })
 }

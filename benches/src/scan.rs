@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 
 use memmap2::MmapOptions;
 
-/// How long it takes to add up all words of the file of a closed recording, each time; its pages are present before.
+/// How long it takes to add up all words of the file of a closed recording, each time; its pages
+/// are present before.
 pub fn sum_of_words(file: &File, times: usize) -> Vec<Duration> {
-    let map = MmapOptions::new().populate().map_raw_read_only(file).expect("the file can be mapped");
+    let map =
+        MmapOptions::new().populate().map_raw_read_only(file).expect("the file can be mapped");
     let count = map.len() / size_of::<u64>();
-    // SAFETY: the mapping is page-aligned, has that many words, and outlives the slice. The caller has closed the
-    // recording, so no thread writes it. (The store may not rely on that, and reads words one by one as atomics.)
+    // SAFETY: the mapping is page-aligned, has that many words, and outlives the slice. The caller
+    // has closed the recording, so no thread writes it. (The store may not rely on that, and reads
+    // words one by one as atomics.)
     let words = unsafe { std::slice::from_raw_parts(map.as_ptr().cast::<u64>(), count) };
     let sum = || black_box(words.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word)));
     sum();

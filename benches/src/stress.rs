@@ -82,15 +82,19 @@ impl Counted {
 impl Case {
     /// The cases of the command line.
     pub fn wanted() -> Vec<Case> {
-        let number = |name: &str, default: f64| option(name).map_or(default, |text| text.parse().expect("a number"));
+        let number = |name: &str, default: f64| {
+            option(name).map_or(default, |text| text.parse().expect("a number"))
+        };
         let seconds = number("--seconds", if is_smoke() { 0.2 } else { 60.0 });
-        let (subjects, mebibytes) = (number("--subjects", 1_000.0) as usize, number("--mebibytes", 64.0) as u64);
+        let (subjects, mebibytes) =
+            (number("--subjects", 1_000.0) as usize, number("--mebibytes", 64.0) as u64);
         let threads = option("--threads").unwrap_or("2,8".into());
         let policies = option("--policy").unwrap_or("newest,oldest,grow".into());
         let mut cases = Vec::new();
         for threads in threads.split(',').map(|text| text.parse().expect("a number of threads")) {
             for policy in policies.split(',').map(str::to_owned) {
-                let file = policy != "newest" || std::env::args().any(|argument| argument == "--file");
+                let file =
+                    policy != "newest" || std::env::args().any(|argument| argument == "--file");
                 cases.push(Case { threads, policy, file, subjects, mebibytes, seconds });
             }
         }
@@ -109,8 +113,13 @@ impl Case {
             "grow" => Policy::Grow,
             other => panic!("no policy {other}: newest, oldest, grow"),
         };
-        let recording = builder.budget(self.mebibytes << 20).policy(policy).start().expect("a recording starts");
-        let installed = arming::observe(&[site!(Counted::observed).site()], Arming::all(Mode::Full));
+        let recording = builder
+            .budget(self.mebibytes << 20)
+            .policy(policy)
+            .start()
+            .expect("a recording starts");
+        let installed =
+            arming::observe(&[site!(Counted::observed).site()], Arming::all(Mode::Full));
         let (full, counts, _) = self.phase(self.seconds, Counted::observed);
         let (_, more, mut steps) = self.phase(self.seconds / 8.0, |object| {
             let before = clock::ticks();
@@ -145,11 +154,16 @@ impl Case {
     }
 
     /// Every thread calls `one` for this long: ns a call, calls by key, and the noted steps.
-    fn phase(&self, seconds: f64, one: impl Fn(&mut Counted) -> u64 + Sync) -> (Ns, Vec<u64>, Vec<u32>) {
+    fn phase(
+        &self,
+        seconds: f64,
+        one: impl Fn(&mut Counted) -> u64 + Sync,
+    ) -> (Ns, Vec<u64>, Vec<u32>) {
         let (barrier, one) = (Barrier::new(self.threads), &one);
         let thread = |seed: usize| {
-            let mut objects: Vec<Counted> =
-                (0..self.subjects).map(|key| Counted { dense: Dense(key as u32), calls: 0 }).collect();
+            let mut objects: Vec<Counted> = (0..self.subjects)
+                .map(|key| Counted { dense: Dense(key as u32), calls: 0 })
+                .collect();
             let (mut dice, mut calls) = (Dice::new(seed as u64 + 1), 0);
             barrier.wait();
             let end = Instant::now() + Duration::from_secs_f64(seconds);
@@ -165,11 +179,14 @@ impl Case {
             (took.each(calls.max(1)), objects, STEPS.take())
         };
         let results: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.threads).map(|seed| scope.spawn(move || thread(seed))).collect();
+            let threads: Vec<_> =
+                (0..self.threads).map(|seed| scope.spawn(move || thread(seed))).collect();
             threads.into_iter().map(|thread| thread.join().expect("the thread returns")).collect()
         });
-        let (wall, cpu): (Vec<f64>, Vec<f64>) = results.iter().map(|(ns, ..)| (ns.wall, ns.cpu)).unzip();
-        let calls = (0..self.subjects).map(|key| results.iter().map(|(_, objects, _)| objects[key].calls).sum());
+        let (wall, cpu): (Vec<f64>, Vec<f64>) =
+            results.iter().map(|(ns, ..)| (ns.wall, ns.cpu)).unzip();
+        let calls = (0..self.subjects)
+            .map(|key| results.iter().map(|(_, objects, _)| objects[key].calls).sum());
         let steps = results.iter().flat_map(|(.., steps)| steps.iter().copied());
         (Ns { wall: median(&wall), cpu: median(&cpu) }, calls.collect(), steps.collect())
     }
@@ -180,14 +197,23 @@ impl Case {
         let calls: u64 = counts.iter().sum();
         assert_eq!(totals.emitted, calls, "{totals:?}");
         assert_eq!((totals.counted, totals.unnamed), (0, 0), "{totals:?}");
-        let tally = at_rest(|| store.tally(By::SiteSubject, &Scope::default()), |tally| tally.rows_exact);
-        assert_eq!(tally.rows.iter().map(|row| row.measure.count).sum::<u64>(), calls, "{totals:?}");
+        let tally =
+            at_rest(|| store.tally(By::SiteSubject, &Scope::default()), |tally| tally.rows_exact);
+        assert_eq!(
+            tally.rows.iter().map(|row| row.measure.count).sum::<u64>(),
+            calls,
+            "{totals:?}"
+        );
         assert_eq!(tally.rows.iter().map(|row| row.measure.running).sum::<u64>(), 0, "{totals:?}");
         if !tally.rows.iter().any(|row| row.is_others()) {
             for row in &tally.rows {
                 let key = row.subject.expect("each call has a subject").key as usize;
                 assert_eq!(row.measure.count, counts[key], "the calls of {key}: {totals:?}");
-                assert_eq!(row.measure.timed + row.measure.lost, counts[key], "the times of {key}: {totals:?}");
+                assert_eq!(
+                    row.measure.timed + row.measure.lost,
+                    counts[key],
+                    "the times of {key}: {totals:?}"
+                );
             }
         } else {
             assert!(self.subjects > 1_000, "{} subjects have no row each", self.subjects);
@@ -227,12 +253,22 @@ impl Measured {
     pub fn print_head() {
         println!(
             "{:<26} {:>11} {:>10} {:>11} {:>11} {:>7} {:>6} {:>8} {:>8} {:>8} {:>9}",
-            "case", "emitted", "stored", "folded", "lost", "lost %", "full %", "ns", "x floor", "cpu x", "p99.9 ns"
+            "case",
+            "emitted",
+            "stored",
+            "folded",
+            "lost",
+            "lost %",
+            "full %",
+            "ns",
+            "x floor",
+            "cpu x",
+            "p99.9 ns"
         );
     }
 
-    /// Prints a line. *full %* is the share of the ring that holds events: calls that are lost before it is full were
-    /// lost although there was room.
+    /// Prints a line. *full %* is the share of the ring that holds events: calls that are lost
+    /// before it is full were lost although there was room.
     pub fn print(&self, case: &Case) {
         let of = |part: u64, all: u64| part as f64 * 100.0 / all.max(1) as f64;
         let place = if case.file { "file" } else { "memory" };

@@ -18,8 +18,8 @@ pub struct Dense(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Identify)]
 pub struct Wide(pub u64);
 
-/// One of the objects: 16 bytes, so that a thousand of them leave room in the first cache. What larger ones cost is
-/// theirs, and shown by the rows of a million.
+/// One of the objects: 16 bytes, so that a thousand of them leave room in the first cache. What
+/// larger ones cost is theirs, and shown by the rows of a million.
 #[derive(Debug, Identify)]
 pub struct Thing {
     /// Its number.
@@ -62,7 +62,8 @@ impl Thing {
 
 #[observe]
 impl Thing {
-    /// Observed, about the dense key: the one that is measured as *unarmed*, *sampled*, *full* and so on.
+    /// Observed, about the dense key: the one that is measured as *unarmed*, *sampled*, *full* and
+    /// so on.
     #[observe(subject = self.dense)]
     #[inline(never)]
     pub fn by_dense(&mut self, by: u64) -> u64 {
@@ -100,7 +101,11 @@ pub fn batch(run: &mut dyn FnMut()) {
 /// The same hook without a macro.
 #[inline(never)]
 pub fn by_hand(thing: &mut Thing, by: u64) -> u64 {
-    let call = if BY_HAND.is_armed() { hook::enter(&BY_HAND, thing.dense.identify()) } else { Call::inert() };
+    let call = if BY_HAND.is_armed() {
+        hook::enter(&BY_HAND, thing.dense.identify())
+    } else {
+        Call::inert()
+    };
     let value = thing.work(by);
     call.done(Outcome::Returned);
     value
@@ -144,8 +149,8 @@ pub fn by_weaver_whole(thing: &mut Thing, by: u64) -> u64 {
 }
 
 metaspy_probe::register! {
-    /// The site of [`by_weaver_whole`]. Its facts do not say that its hook sees values: where one does, `TestCoverage` counts
-    /// the calls that each call makes, at all sites.
+    /// The site of [`by_weaver_whole`]. Its facts do not say that its hook sees values: where one
+    /// does, `TestCoverage` counts the calls that each call makes, at all sites.
     pub static WOVEN_WHOLE: Site = Site::woven(module_path!(), "by_weaver_whole", file!(), (line!(), line!()), "c=1");
 }
 
@@ -170,8 +175,8 @@ pub fn by_entry(thing: &mut Thing, by: u64) -> u64 {
 }
 
 metaspy_probe::register! {
-    /// The site of [`by_entry`]. Its facts, as those of the next one, do not say that its hook is light: a program that has such
-    /// hooks gets no larger ones, and no profiler for these.
+    /// The site of [`by_entry`]. Its facts, as those of the next one, do not say that its hook is
+    /// light: a program that has such hooks gets no larger ones, and no profiler for these.
     pub static ENTRY: Site = Site::woven(module_path!(), "by_entry", file!(), (line!(), line!()), "c=1");
 }
 

@@ -14,7 +14,11 @@ pub fn weaver() -> PathBuf {
         .expect("cargo starts");
     assert!(output.status.success(), "the weaver is built");
     let messages = String::from_utf8(output.stdout).expect("it is text");
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
-    programs.find(|program| program.file_stem().is_some_and(|stem| stem == "cargo-metaspy")).expect("it has a program")
+    let messages =
+        messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut programs =
+        messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    programs
+        .find(|program| program.file_stem().is_some_and(|stem| stem == "cargo-metaspy"))
+        .expect("it has a program")
 }

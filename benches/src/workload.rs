@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use crate::clock::Took;
 
-/// Calls of a batch. What a peer needs from time to time (a frame, a root span) it does once a batch.
+/// Calls of a batch. What a peer needs from time to time (a frame, a root span) it does once a
+/// batch.
 pub const BATCH: u64 = 1_000;
 
 /// A pseudo-random order that can be replayed.
@@ -20,7 +21,8 @@ impl Dice {
     /// One of `count` numbers, and a word that is as good as random.
     #[inline(always)]
     pub fn roll(&mut self, count: usize) -> (usize, u64) {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((((self.0 >> 32) * count as u64) >> 32) as usize, self.0)
     }
 }
@@ -40,7 +42,8 @@ impl<T> Workload<T> {
         Workload { things: (0..count).map(make).collect(), dice: Dice::new(seed), seed, done: 0 }
     }
 
-    /// Calls `one` on `calls` objects, rounded up to whole batches, `around` each batch; how long it took.
+    /// Calls `one` on `calls` objects, rounded up to whole batches, `around` each batch; how long
+    /// it took.
     #[inline(never)]
     pub fn run(
         &mut self,

@@ -1,5 +1,5 @@
-//! `cargo bench -p metaspy-blueprints --bench blueprints` prints layout times, sizes of pages, and frames a second while
-//! panning in a headless Chromium. `--smoke` draws a small program once.
+//! `cargo bench -p metaspy-blueprints --bench blueprints` prints layout times, sizes of pages, and
+//! frames a second while panning in a headless Chromium. `--smoke` draws a small program once.
 
 #[cfg(unix)]
 // The bench presses no key.
@@ -32,10 +32,15 @@ fn main() {
                 picture::draw(kind, &graph, &options).expect("everything is recorded");
             });
             let scene = picture::draw(kind, &graph, &options).expect("everything is recorded");
-            let one = emit::html(&[emit::Pictures { graph: &graph, scenes: vec![("one".into(), &scene)] }]);
+            let one = emit::html(&[emit::Pictures {
+                graph: &graph,
+                scenes: vec![("one".into(), &scene)],
+            }]);
             let page = page(kind, &graph, &options).expect("everything is recorded");
-            let rates = frames(&one, is_smoke)
-                .map_or_else(|| "no browser".into(), |[fitted, near]| format!("{fitted:.0}, {near:.0} fps"));
+            let rates = frames(&one, is_smoke).map_or_else(
+                || "no browser".into(),
+                |[fitted, near]| format!("{fitted:.0}, {near:.0} fps"),
+            );
             let methods = scene.nodes.iter().map(|node| node.methods.len()).sum::<usize>().max(1);
             println!(
                 "{methods:>8} {:>12} {:>9.1} ms {:>7} kB {:>12} {rates:>12}",
@@ -60,7 +65,8 @@ fn median(rounds: usize, mut run: impl FnMut()) -> Duration {
     times[times.len() / 2]
 }
 
-/// Frames a second while the picture moves, as large as the page and in its own size; `None` without a browser.
+/// Frames a second while the picture moves, as large as the page and in its own size; `None`
+/// without a browser.
 fn frames(html: &str, is_smoke: bool) -> Option<[f64; 2]> {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("blueprints-bench");
     std::fs::create_dir_all(&dir).expect("the directory is made");

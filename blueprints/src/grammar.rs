@@ -51,14 +51,19 @@ impl Grammar {
     /// Reads the productions of a recording.
     pub fn read(store: &Store, filter: &Filter) -> Grammar {
         let mut grammar = Grammar::default();
-        let sites: Vec<_> = store.sites().iter().filter(|site| site.kind == SiteKind::Production).collect();
-        let places: HashMap<SiteId, usize> = sites.iter().enumerate().map(|(at, site)| (site.id, at)).collect();
+        let sites: Vec<_> =
+            store.sites().iter().filter(|site| site.kind == SiteKind::Production).collect();
+        let places: HashMap<SiteId, usize> =
+            sites.iter().enumerate().map(|(at, site)| (site.id, at)).collect();
         let scope = Scope { filter: filter.clone(), ..Scope::default() };
         let tally = store.tally(By::Site, &scope);
         grammar.graph.exact = tally.exact;
         let mut measures = vec![Measure::default(); sites.len()];
         for row in &tally.rows {
-            row.site.and_then(|site| places.get(&site)).into_iter().for_each(|&at| measures[at] = row.measure);
+            row.site
+                .and_then(|site| places.get(&site))
+                .into_iter()
+                .for_each(|&at| measures[at] = row.measure);
         }
         let inputs = inputs(store, &scope, &places);
         let kind = |name: &str| store.kinds().find(|kind| kind.name == name).map(|kind| kind.id);
@@ -83,12 +88,16 @@ impl Grammar {
                 lines: 1 + site.lines.1.saturating_sub(site.lines.0),
                 executions: measure.count,
                 total_ns: (measure.timed > 0).then(|| store.span_ns(measure.total_ticks)),
-                self_ns: measure.self_ticks.filter(|_| measure.timed > 0).map(|ticks| store.span_ns(ticks)),
+                self_ns: measure
+                    .self_ticks
+                    .filter(|_| measure.timed > 0)
+                    .map(|ticks| store.span_ns(ticks)),
                 ..Method::default()
             });
             let matched = matched(measure);
             let covered = inputs.iter().filter(|input| input.matched.contains(&at));
-            let shadow = of_shadow.and_then(|kind| store.label(Subject::new(kind, site.id.0.into())));
+            let shadow =
+                of_shadow.and_then(|kind| store.label(Subject::new(kind, site.id.0.into())));
             grammar.productions.push(Production {
                 matched,
                 state: match (measure.count, matched) {
@@ -106,9 +115,16 @@ impl Grammar {
             let Some(kind) = of_production else { continue };
             let subject = Subject::new(kind, site.id.0.into());
             let references = store.relations_of(subject).into_iter();
-            let references = references.filter(|it| it.name == REFERS_TO && it.from == subject && it.to.kind == kind);
-            let references = references.filter_map(|it| places.get(&SiteId(u32::try_from(it.to.key).ok()?)));
-            grammar.graph.calls.extend(references.map(|&to| Call { from: at, to, count: 0, total_ns: 0 }));
+            let references = references
+                .filter(|it| it.name == REFERS_TO && it.from == subject && it.to.kind == kind);
+            let references =
+                references.filter_map(|it| places.get(&SiteId(u32::try_from(it.to.key).ok()?)));
+            grammar.graph.calls.extend(references.map(|&to| Call {
+                from: at,
+                to,
+                count: 0,
+                total_ns: 0,
+            }));
         }
         grammar.has_references = !grammar.graph.calls.is_empty();
         if !grammar.has_references {
@@ -129,7 +145,10 @@ struct Input {
 fn inputs(store: &Store, scope: &Scope, places: &HashMap<SiteId, usize>) -> Vec<Input> {
     let mut inputs: BTreeMap<Subject, Input> = BTreeMap::new();
     for row in store.tally(By::SiteSubject, scope).rows {
-        let (Some(at), Some(subject)) = (row.site.and_then(|site| places.get(&site)), row.subject) else { continue };
+        let (Some(at), Some(subject)) = (row.site.and_then(|site| places.get(&site)), row.subject)
+        else {
+            continue;
+        };
         let Some(name) = store.label(subject) else { continue };
         let input = inputs.entry(subject).or_insert_with(|| Input {
             name: name.to_owned(),
@@ -145,17 +164,21 @@ fn inputs(store: &Store, scope: &Scope, places: &HashMap<SiteId, usize>) -> Vec<
 }
 
 fn matched(measure: &Measure) -> u64 {
-    measure.count.saturating_sub(measure.failed + measure.cancelled + measure.panicked + measure.running)
+    measure
+        .count
+        .saturating_sub(measure.failed + measure.cancelled + measure.panicked + measure.running)
 }
 
 /// Selects, step by step, the input that adds most productions, and among equals the shortest
 /// parse.
 fn cover(inputs: &[Input]) -> Vec<(String, usize)> {
-    let mut left: BTreeSet<usize> = inputs.iter().flat_map(|input| input.matched.iter().copied()).collect();
+    let mut left: BTreeSet<usize> =
+        inputs.iter().flat_map(|input| input.matched.iter().copied()).collect();
     let mut cover = Vec::new();
     while !left.is_empty() {
         let adds = |input: &Input| input.matched.intersection(&left).count();
-        let best = inputs.iter().max_by_key(|input| (adds(input), std::cmp::Reverse(input.activations)));
+        let best =
+            inputs.iter().max_by_key(|input| (adds(input), std::cmp::Reverse(input.activations)));
         let Some(best) = best else { break };
         cover.push((best.name.clone(), adds(best)));
         left.retain(|at| !best.matched.contains(at));

@@ -3,7 +3,8 @@
 //!
 //! The modules, in reading order:
 //!
-//! - [`graph`]: the methods, their owners and the calls between them, from the program model of `metaspy-report`.
+//! - [`graph`]: the methods, their owners and the calls between them, from the program model of
+//!   `metaspy-report`.
 //! - [`grammar`]: the productions of a grammar, as a graph of the same form.
 //! - [`view`]: the subjects of a recording, with numbers of their author's choice.
 //! - [`evolution`]: two versions, and which methods changed beyond noise.

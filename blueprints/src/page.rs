@@ -14,7 +14,8 @@ use crate::scene::{Kind, Scene};
 /// out.
 pub fn page(kind: Kind, graph: &Graph, options: &Options) -> Result<String, PictureError> {
     let mut scenes: Vec<Scene> = vec![draw(kind, graph, options)?];
-    let of_graph = |&other: &Kind| graph.root.is_none() || matches!(other, Kind::Behavioural | Kind::Calls);
+    let of_graph =
+        |&other: &Kind| graph.root.is_none() || matches!(other, Kind::Behavioural | Kind::Calls);
     let others = Kind::OF_A_RUN.into_iter().filter(of_graph).filter(|&other| other != kind);
     scenes.extend(others.filter_map(|other| draw(other, graph, options).ok()));
     let profiles: Vec<(&Graph, Vec<Scene>)> = graph
@@ -22,13 +23,24 @@ pub fn page(kind: Kind, graph: &Graph, options: &Options) -> Result<String, Pict
         .iter()
         .filter(|_| graph.root.is_none())
         .map(|profile| {
-            (profile, Kind::OF_A_RUN.into_iter().filter_map(|kind| draw(kind, profile, options).ok()).collect())
+            (
+                profile,
+                Kind::OF_A_RUN
+                    .into_iter()
+                    .filter_map(|kind| draw(kind, profile, options).ok())
+                    .collect(),
+            )
         })
         .collect();
-    let all = std::iter::once((graph, &scenes)).chain(profiles.iter().map(|(graph, scenes)| (*graph, scenes)));
+    let all = std::iter::once((graph, &scenes))
+        .chain(profiles.iter().map(|(graph, scenes)| (*graph, scenes)));
     let pictures = all.map(|(graph, scenes)| {
-        let of = graph.measured.as_ref().map_or_else(String::new, |measured| format!(": {}", measured.amount));
-        let scenes = scenes.iter().map(|scene| (format!("{}{of}", scene.kind.word()), scene)).collect();
+        let of = graph
+            .measured
+            .as_ref()
+            .map_or_else(String::new, |measured| format!(": {}", measured.amount));
+        let scenes =
+            scenes.iter().map(|scene| (format!("{}{of}", scene.kind.word()), scene)).collect();
         Pictures { graph, scenes }
     });
     Ok(html(&pictures.collect::<Vec<_>>()))

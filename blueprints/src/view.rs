@@ -1,6 +1,6 @@
-//! Pictures that an author describes. A view maps the program's own objects, or its methods, to the channels
-//! of a polymetric view: a relation or two numbers give the place, and numbers give height, width, grey,
-//! border and order.
+//! Pictures that an author describes. A view maps the program's own objects, or its methods, to the
+//! channels of a polymetric view: a relation or two numbers give the place, and numbers give
+//! height, width, grey, border and order.
 //!
 //! ```toml
 //! title = "layouts that changed nothing"
@@ -113,9 +113,11 @@ pub struct ViewError(String);
 pub struct Viewed {
     /// View that was read.
     pub view: View,
-    /// Methods, or subjects in their place; then calls lead from a subject to the subjects below it.
+    /// Methods, or subjects in their place; then calls lead from a subject to the subjects below
+    /// it.
     pub graph: Graph,
-    /// Numbers of each of them: height, width, fill, border, order, x and y; 0 for a channel that the view does not have.
+    /// Numbers of each of them: height, width, fill, border, order, x and y; 0 for a channel that
+    /// the view does not have.
     pub numbers: Vec<[u64; CHANNELS]>,
 }
 
@@ -171,14 +173,16 @@ impl View {
     pub fn parse(text: &str) -> Result<View, ViewError> {
         let view = View::from_toml(text)?;
         if view.subjects.is_empty() {
-            return Err(ViewError("missing field `subjects`: it names the kind of the subjects".into()));
+            return Err(ViewError(
+                "missing field `subjects`: it names the kind of the subjects".into(),
+            ));
         }
         view.check()?;
         Ok(view)
     }
 
-    /// Reads a view of a program's methods in TOML. Height, width and grey that it leaves out are those
-    /// of the structural picture: total time, calls and receivers.
+    /// Reads a view of a program's methods in TOML. Height, width and grey that it leaves out are
+    /// those of the structural picture: total time, calls and receivers.
     ///
     /// # Errors
     ///
@@ -191,7 +195,8 @@ impl View {
                     .into(),
             ));
         }
-        let given: toml::Table = toml::from_str(text).map_err(|error| ViewError(error.to_string()))?;
+        let given: toml::Table =
+            toml::from_str(text).map_err(|error| ViewError(error.to_string()))?;
         if !given.contains_key("height") {
             view.height.value = Number::Total;
         }
@@ -216,12 +221,17 @@ impl View {
             return Err(ViewError("a place needs both numbers: add `x` or `y`".into()));
         }
         if self.x.is_some() && (self.below.is_some() || self.order.is_some()) {
-            return Err(ViewError("`x` and `y` are the place of a box: remove them, or `below` and `order`".into()));
+            return Err(ViewError(
+                "`x` and `y` are the place of a box: remove them, or `below` and `order`".into(),
+            ));
         }
         let channels = self.channels().into_iter().flatten();
-        if !self.subjects.is_empty() && channels.clone().any(|channel| channel.value.is_of_methods()) {
+        if !self.subjects.is_empty()
+            && channels.clone().any(|channel| channel.value.is_of_methods())
+        {
             return Err(ViewError(
-                "`receivers`, `tests` and `lines` are numbers of methods, and not of subjects".into(),
+                "`receivers`, `tests` and `lines` are numbers of methods, and not of subjects"
+                    .into(),
             ));
         }
         channels.map(Channel::filter).try_for_each(|filter| filter.map(drop))
@@ -229,7 +239,8 @@ impl View {
 
     /// Returns the channels in the order of the numbers.
     pub(crate) fn channels(&self) -> [Option<&Channel>; CHANNELS] {
-        let [border, order, x, y] = [&self.border, &self.order, &self.x, &self.y].map(Option::as_ref);
+        let [border, order, x, y] =
+            [&self.border, &self.order, &self.x, &self.y].map(Option::as_ref);
         [Some(&self.height), Some(&self.width), Some(&self.fill), border, order, x, y]
     }
 
@@ -242,9 +253,13 @@ impl View {
     pub fn read(&self, store: &Store, filter: &Filter) -> Result<Viewed, ViewError> {
         let kind = store.kinds().find(|kind| kind.name == self.subjects).map(|kind| kind.id);
         let kind = kind.ok_or_else(|| self.no_kind(store))?;
-        if let Some(relation) = self.below.as_deref().filter(|it| !store.relation_names().contains(it)) {
+        if let Some(relation) =
+            self.below.as_deref().filter(|it| !store.relation_names().contains(it))
+        {
             let known = store.relation_names().join(", ");
-            return Err(ViewError(format!("no subject has the relation `{relation}`: the recording has {known}")));
+            return Err(ViewError(format!(
+                "no subject has the relation `{relation}`: the recording has {known}"
+            )));
         }
         let mut all: Vec<HashMap<Subject, u64>> = Vec::new();
         let mut exact = true;
@@ -256,7 +271,10 @@ impl View {
             let query = channel.checked_filter(store)?;
             let tally = store.tally(By::Subject, &Scope::matching(query.and(filter.clone())));
             exact &= tally.exact;
-            let rows = tally.rows.iter().filter_map(|row| Some((row.subject?, channel.value.of(&row.measure, store))));
+            let rows = tally
+                .rows
+                .iter()
+                .filter_map(|row| Some((row.subject?, channel.value.of(&row.measure, store))));
             all.push(rows.collect());
         }
         let mut subjects: Vec<Subject> = store.labelled().map(|(subject, _)| subject).collect();
@@ -264,8 +282,9 @@ impl View {
         subjects.retain(|subject| subject.kind == kind);
         subjects.sort_unstable_by_key(|subject| subject.key);
         subjects.dedup();
-        let numbers =
-            |subject: &Subject| std::array::from_fn(|channel| all[channel].get(subject).copied().unwrap_or(0));
+        let numbers = |subject: &Subject| {
+            std::array::from_fn(|channel| all[channel].get(subject).copied().unwrap_or(0))
+        };
         Ok(Viewed {
             view: self.clone(),
             numbers: subjects.iter().map(numbers).collect(),
@@ -280,13 +299,18 @@ impl View {
         })
     }
 
-    /// Computes the numbers of the methods of a recording in the events that pass the filter. `graph` is
-    /// that of these events.
+    /// Computes the numbers of the methods of a recording in the events that pass the filter.
+    /// `graph` is that of these events.
     ///
     /// # Errors
     ///
     /// If a filter is wrong, or selects no site.
-    pub fn read_methods(&self, store: &Store, filter: &Filter, mut graph: Graph) -> Result<Viewed, ViewError> {
+    pub fn read_methods(
+        &self,
+        store: &Store,
+        filter: &Filter,
+        mut graph: Graph,
+    ) -> Result<Viewed, ViewError> {
         let mut numbers = vec![[0; CHANNELS]; graph.methods.len()];
         for (at, channel) in self.channels().into_iter().enumerate() {
             let Some(channel) = channel else { continue };
@@ -296,15 +320,20 @@ impl View {
             let tally = store.tally(By::Site, &Scope::matching(query.clone()));
             graph.exact &= tally.exact;
             let rows = tally.rows.iter();
-            let measures: HashMap<SiteId, &Measure> = rows.filter_map(|row| Some((row.site?, &row.measure))).collect();
+            let measures: HashMap<SiteId, &Measure> =
+                rows.filter_map(|row| Some((row.site?, &row.measure))).collect();
             // Profilers add up all calls of a method. Only stored events know those of a part.
             let part = (!is_of_sites).then(|| Graph::read(store, &query));
-            let part: HashMap<SiteId, &Method> =
-                part.iter().flat_map(|part| &part.methods).filter_map(|method| Some((method.site?, method))).collect();
+            let part: HashMap<SiteId, &Method> = part
+                .iter()
+                .flat_map(|part| &part.methods)
+                .filter_map(|method| Some((method.site?, method)))
+                .collect();
             for (method, numbers) in graph.methods.iter().zip(&mut numbers) {
                 let Some(site) = method.site else { continue };
                 let Some(measure) = measures.get(&site) else { continue };
-                let method = if is_of_sites { method } else { part.get(&site).copied().unwrap_or(method) };
+                let method =
+                    if is_of_sites { method } else { part.get(&site).copied().unwrap_or(method) };
                 numbers[at] = channel.value.of_method(method, measure, store);
             }
         }
@@ -319,9 +348,11 @@ impl View {
             kind: OwnerKind::Functions,
             traits: Vec::new(),
         });
-        let places: HashMap<Subject, usize> = subjects.iter().enumerate().map(|(at, &subject)| (subject, at)).collect();
+        let places: HashMap<Subject, usize> =
+            subjects.iter().enumerate().map(|(at, &subject)| (subject, at)).collect();
         for (at, &subject) in subjects.iter().enumerate() {
-            let name = store.label(subject).map_or_else(|| format!("#{}", subject.key), str::to_owned);
+            let name =
+                store.label(subject).map_or_else(|| format!("#{}", subject.key), str::to_owned);
             graph.methods.push(Method {
                 subject: Some(subject),
                 path: name.clone(),
@@ -332,7 +363,8 @@ impl View {
             });
             let above = self.below.as_deref().and_then(|relation| {
                 let relations = store.relations_of(subject).into_iter();
-                let mut above = relations.filter(|it| it.name == relation && it.from == subject && it.to.kind == kind);
+                let mut above = relations
+                    .filter(|it| it.name == relation && it.from == subject && it.to.kind == kind);
                 places.get(&above.next()?.to).copied()
             });
             match above {
@@ -390,12 +422,16 @@ impl Channel {
     /// Returns the filter if it selects a site of the recording.
     fn checked_filter(&self, store: &Store) -> Result<Filter, ViewError> {
         let query = self.filter()?;
-        query.check(store).map_err(|error| ViewError(format!("query = \"{}\": {error}", self.query)))?;
+        query
+            .check(store)
+            .map_err(|error| ViewError(format!("query = \"{}\": {error}", self.query)))?;
         Ok(query)
     }
 
     fn filter(&self) -> Result<Filter, ViewError> {
-        self.query.parse().map_err(|error| ViewError(format!("query = \"{}\": {error}", self.query)))
+        self.query
+            .parse()
+            .map_err(|error| ViewError(format!("query = \"{}\": {error}", self.query)))
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a picture shows of methods that several callers share: nothing with time is missing, and below a root the numbers
-//! are those within its calls.
+//! What a picture shows of methods that several callers share: nothing with time is missing, and
+//! below a root the numbers are those within its calls.
 
 #[path = "fixture/mod.rs"]
 mod fixture;
@@ -20,7 +20,14 @@ use metaspy_report::program::Edge;
 
 fn site(name: &'static str) -> &'static Site {
     let lines = (line!(), line!());
-    register_dynamic(SiteDef { kind: SiteKind::Method, module: "app", name, file: file!(), lines, skipped: None })
+    register_dynamic(SiteDef {
+        kind: SiteKind::Method,
+        module: "app",
+        name,
+        file: file!(),
+        lines,
+        skipped: None,
+    })
 }
 
 fn call(site: &'static Site, within: impl FnOnce()) {
@@ -58,11 +65,16 @@ fn every_method_with_a_hundredth_of_the_time_is_in_picture_list_and_search() {
     let graph = &*SHARED;
     let whole: u64 = graph.entries.iter().map(|(_, edge)| edge.total_ns).sum();
     let scene = picture::draw(Kind::Behavioural, graph, &Options::default()).expect("it is drawn");
-    let in_picture: BTreeSet<usize> = scene.nodes.iter().flat_map(|node| node.methods.iter().copied()).collect();
-    let in_list: BTreeSet<usize> = emit::outline(&scene, graph).iter().filter_map(|line| line.method).collect();
+    let in_picture: BTreeSet<usize> =
+        scene.nodes.iter().flat_map(|node| node.methods.iter().copied()).collect();
+    let in_list: BTreeSet<usize> =
+        emit::outline(&scene, graph).iter().filter_map(|line| line.method).collect();
     let json = emit::json(&scene, graph);
-    let searched =
-        json["nodes"].as_array().into_iter().flatten().flat_map(|node| node[5].as_array().into_iter().flatten());
+    let searched = json["nodes"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|node| node[5].as_array().into_iter().flatten());
     let in_search: BTreeSet<&str> =
         searched.filter_map(|at| json["methods"][at.as_u64()? as usize][0].as_str()).collect();
     let heavy = (0..graph.methods.len()).filter(|&at| graph.total(at) * 100 >= whole);
@@ -70,11 +82,15 @@ fn every_method_with_a_hundredth_of_the_time_is_in_picture_list_and_search() {
     for at in heavy {
         count += 1;
         let name = graph.methods[at].name.as_str();
-        assert!(in_picture.contains(&at) && in_list.contains(&at) && in_search.contains(name), "{name}: {scene:?}");
+        assert!(
+            in_picture.contains(&at) && in_list.contains(&at) && in_search.contains(name),
+            "{name}: {scene:?}"
+        );
     }
     assert!(count >= 6, "the second entry has a hundredth of the time as well: {graph:?}");
     let shared = graph.find("app::shared").expect("it ran");
-    let is_folded = scene.nodes.iter().any(|node| node.methods[..].iter().skip(1).any(|&at| at == shared));
+    let is_folded =
+        scene.nodes.iter().any(|node| node.methods[..].iter().skip(1).any(|&at| at == shared));
     assert!(!is_folded, "no caller has all of its time: {:?}", scene.nodes);
 }
 
@@ -83,14 +99,23 @@ fn below_a_root_a_shared_method_has_the_calls_and_the_time_of_the_root() {
     let graph = SHARED.clone().below("app::once").expect("it ran");
     let at = |name: &str| graph.find(name).expect("it ran");
     let [root, shared, leaf] = ["app::once", "app::shared", "app::leaf"].map(at);
-    assert_eq!((graph.methods[shared].executions, graph.calls_sign(shared), graph.time_sign(shared)), (1, "", ""));
+    assert_eq!(
+        (graph.methods[shared].executions, graph.calls_sign(shared), graph.time_sign(shared)),
+        (1, "", "")
+    );
     assert!(graph.total(shared) <= graph.total(root) && graph.total(shared) >= 1_000_000);
-    assert_eq!((graph.methods[leaf].executions, graph.calls_sign(leaf), graph.time_sign(leaf)), (50, "≤", "≤"));
+    assert_eq!(
+        (graph.methods[leaf].executions, graph.calls_sign(leaf), graph.time_sign(leaf)),
+        (50, "≤", "≤")
+    );
     assert!(graph.total(leaf) <= graph.total(shared));
     let scene = picture::draw(Kind::Behavioural, &graph, &Options::default()).expect("it is drawn");
     assert!(scene.nodes.iter().all(|node| node.share <= 1.0), "{:?}", scene.nodes);
     let notes = scene.notes.join("; ");
-    assert!(notes.contains("≤: 1 method") && notes.contains("4 methods not called from here"), "{notes}");
+    assert!(
+        notes.contains("≤: 1 method") && notes.contains("4 methods not called from here"),
+        "{notes}"
+    );
     let text = emit::text(&scene, &graph, 100, 20);
     assert!(text.contains(" 1× once") && !text.contains(" 50×"), "{text}");
     let json = emit::json(&scene, &graph);
@@ -113,7 +138,8 @@ fn made(dice: &mut impl FnMut(u64) -> u64, methods: u64, depth: usize) -> Made {
     }
 }
 
-/// The calls and the time of each method within the calls of a root, or in all; and the calls between methods.
+/// The calls and the time of each method within the calls of a root, or in all; and the calls
+/// between methods.
 #[derive(Default)]
 struct Counted {
     methods: BTreeMap<usize, Edge>,
@@ -134,7 +160,11 @@ impl Counted {
         let from = within.unwrap_or(above.len());
         if within.is_some() || is_root {
             let is_outermost = !above[from..].contains(&made.method);
-            let edge = Edge { count: 1, total_ns: if is_outermost { total_ns } else { 0 }, is_least: false };
+            let edge = Edge {
+                count: 1,
+                total_ns: if is_outermost { total_ns } else { 0 },
+                is_least: false,
+            };
             self.methods.entry(made.method).or_default().add(edge);
             self.calls.entry((above.last().copied(), made.method)).or_default().add(edge);
         }
@@ -148,7 +178,9 @@ fn numbers_below_a_root_are_those_of_a_walk_or_bounds_of_them() {
     for seed in 0..60_u64 {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let mut dice = |sides: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % sides
         };
         let methods = 3 + dice(12);
@@ -159,11 +191,14 @@ fn numbers_below_a_root_are_those_of_a_walk_or_bounds_of_them() {
         (graph.calls, graph.entries) = (Vec::new(), Vec::new());
         for (at, method) in graph.methods.iter_mut().enumerate() {
             let edge = all.methods.get(&at).copied().unwrap_or_default();
-            (method.executions, method.total_ns, method.self_ns) = (edge.count, Some(edge.total_ns), Some(0));
+            (method.executions, method.total_ns, method.self_ns) =
+                (edge.count, Some(edge.total_ns), Some(0));
         }
         for (&(from, to), &edge) in &all.calls {
             match from {
-                Some(from) => graph.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns }),
+                Some(from) => {
+                    graph.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns })
+                }
                 None => graph.entries.push((to, edge)),
             }
         }
@@ -172,7 +207,8 @@ fn numbers_below_a_root_are_those_of_a_walk_or_bounds_of_them() {
             runs.iter().for_each(|made| _ = walked.count(made, Some(root), &mut Vec::new()));
             let below = graph.clone().below(&graph.methods[root].path).expect("it is a method");
             for (&at, edge) in &walked.methods {
-                let (method, words) = (&below.methods[at], format!("seed {seed}, {at} below {root}"));
+                let (method, words) =
+                    (&below.methods[at], format!("seed {seed}, {at} below {root}"));
                 match below.calls_sign(at) {
                     "" => assert_eq!(method.executions, edge.count, "{words}"),
                     _ => assert!(method.executions >= edge.count, "{words}"),
@@ -198,8 +234,15 @@ fn recorded_contexts_tell_exactly_what_is_below_a_root() {
         for name in ["app::shared", "app::leaf"] {
             let at = below.find(name).expect("it ran");
             let signs = [below.calls_sign(at), below.time_sign(at), below.own_sign(at)];
-            assert_eq!((below.methods[at].executions, signs), (calls, ["", "", ""]), "{name} below {root}");
-            assert!(below.total(at) <= below.total(below.find(root).expect("it ran")), "{name} below {root}");
+            assert_eq!(
+                (below.methods[at].executions, signs),
+                (calls, ["", "", ""]),
+                "{name} below {root}"
+            );
+            assert!(
+                below.total(at) <= below.total(below.find(root).expect("it ran")),
+                "{name} below {root}"
+            );
         }
         let leaf = below.find("app::leaf").expect("it ran");
         let made = below.calls.iter().find(|call| call.to == leaf).expect("it is called");

@@ -1,4 +1,5 @@
-//! The encodings, read back from the pictures: heights, widths, greys, labels, and boxes that do not overlap.
+//! The encodings, read back from the pictures: heights, widths, greys, labels, and boxes that do
+//! not overlap.
 
 #[path = "fixture/mod.rs"]
 mod fixture;
@@ -21,8 +22,9 @@ fn number(node: Node<'_, '_>, name: &str) -> f64 {
 /// The boxes of an SVG: class, x, y, width, height, and the first line of the title.
 fn boxes(svg: &str) -> Vec<(String, [f64; 4], String)> {
     let document = Document::parse(svg).expect("it is XML");
-    let boxes =
-        document.descendants().filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("b ")));
+    let boxes = document
+        .descendants()
+        .filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("b ")));
     let boxes = boxes.filter_map(|rect| {
         let title = rect.parent()?.children().find(|node| node.has_tag_name("title"))?.text()?;
         let sides = ["x", "y", "width", "height"].map(|name| number(rect, name));
@@ -54,7 +56,11 @@ fn structural_heights_are_linear_in_time_and_greys_ascend_with_receivers() {
         }
     }
     greys.sort_unstable();
-    assert!(greys.is_sorted_by_key(|(_, grey)| *grey) && greys.last().is_some_and(|(_, grey)| *grey == 9), "{greys:?}");
+    assert!(
+        greys.is_sorted_by_key(|(_, grey)| *grey)
+            && greys.last().is_some_and(|(_, grey)| *grey == 9),
+        "{greys:?}"
+    );
 }
 
 #[test]
@@ -65,7 +71,10 @@ fn boxes_overlap_nothing_and_lie_in_their_frames() {
         for (at, node) in scene.nodes.iter().enumerate() {
             let (a, inside) = (&node.rect, graph.methods[node.methods[0]].owner);
             let owner = &graph.owners[inside];
-            let frame = scene.frames.iter().find(|frame| frame.name == format!("{}::{}", owner.module, owner.name));
+            let frame = scene
+                .frames
+                .iter()
+                .find(|frame| frame.name == format!("{}::{}", owner.module, owner.name));
             let frame = &frame.expect("each owner has a frame").rect;
             assert!(
                 a.x >= frame.x
@@ -75,13 +84,19 @@ fn boxes_overlap_nothing_and_lie_in_their_frames() {
             );
             for other in &scene.nodes[at + 1..] {
                 let b = &other.rect;
-                assert!(a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y, "{a:?} {b:?}");
+                assert!(
+                    a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y,
+                    "{a:?} {b:?}"
+                );
             }
         }
         for frame in &scene.frames {
             let long = 5.5 * frame.size / 9.0 * frame.label.chars().count() as f64;
             assert!(3.0 + long <= frame.rect.w + 5.5, "{}: {}", frame.label, frame.rect.w);
-            assert!(frame.rect.right() <= scene.size.0 + 1e-6 && frame.rect.bottom() <= scene.size.1 + 1e-6);
+            assert!(
+                frame.rect.right() <= scene.size.0 + 1e-6
+                    && frame.rect.bottom() <= scene.size.1 + 1e-6
+            );
         }
     }
 }
@@ -102,14 +117,17 @@ fn coverage_shows_what_never_ran_and_heights_are_lines() {
 fn callers_are_above_their_callees_and_heights_are_parts_of_the_root() {
     let graph = program(400, 4);
     let scene = draw(Kind::Behavioural, &graph);
-    let tallest = scene.nodes.iter().max_by(|a, b| a.share.total_cmp(&b.share)).expect("there are boxes");
+    let tallest =
+        scene.nodes.iter().max_by(|a, b| a.share.total_cmp(&b.share)).expect("there are boxes");
     let height = tallest.rect.h / tallest.share;
     for node in &scene.nodes {
         assert!((node.rect.h - (height * node.share).max(3.0)).abs() < 1e-6);
     }
-    let below =
-        |edge: &metaspy_blueprints::scene::Edge| scene.nodes[edge.to].rect.y >= scene.nodes[edge.from].rect.bottom();
-    let tree = scene.edges.iter().filter(|edge| edge.kind == metaspy_blueprints::scene::EdgeKind::Tree);
+    let below = |edge: &metaspy_blueprints::scene::Edge| {
+        scene.nodes[edge.to].rect.y >= scene.nodes[edge.from].rect.bottom()
+    };
+    let tree =
+        scene.edges.iter().filter(|edge| edge.kind == metaspy_blueprints::scene::EdgeKind::Tree);
     assert!(
         tree.clone().all(below) && tree.count() + 1 == scene.nodes.len(),
         "each box but the root hangs below one other"
@@ -128,9 +146,15 @@ fn names_break_neither_the_page_nor_the_text() {
         let (_, data) = html.split_once("id=\"data\">").expect("there is data");
         let (data, script) = data.split_once("</script>").expect("the data ends");
         serde_json::from_str::<serde_json::Value>(data).expect("the data is whole");
-        assert!(script.trim_start().starts_with("<script>") && !script.contains("alert(1)"), "{kind:?}");
+        assert!(
+            script.trim_start().starts_with("<script>") && !script.contains("alert(1)"),
+            "{kind:?}"
+        );
         for line in emit::text(&scene, &graph, 80, 20).lines() {
-            assert!(metaspy_report::text::width(line) <= 80 && !line.contains('\u{202e}'), "{kind:?}: {line}");
+            assert!(
+                metaspy_report::text::width(line) <= 80 && !line.contains('\u{202e}'),
+                "{kind:?}: {line}"
+            );
         }
     }
 }
@@ -173,8 +197,15 @@ fn room(node: &metaspy_blueprints::scene::Node) -> Option<Rect> {
     let middle = rect.y + rect.h.min(11.0 * scale) / 2.0;
     Some(match label.place {
         Place::Inside => Rect { x: rect.x + 3.0, y: rect.y + 1.0, w: long, h: line },
-        Place::Upright => Rect { x: rect.x + (rect.w - line) / 2.0, y: rect.bottom() - 3.0 - long, w: line, h: long },
-        Place::Along => Rect { x: rect.right() + scale, y: rect.bottom() - 2.0 - long, w: line, h: long },
+        Place::Upright => Rect {
+            x: rect.x + (rect.w - line) / 2.0,
+            y: rect.bottom() - 3.0 - long,
+            w: line,
+            h: long,
+        },
+        Place::Along => {
+            Rect { x: rect.right() + scale, y: rect.bottom() - 2.0 - long, w: line, h: long }
+        }
         Place::Beside => Rect { x: rect.right() + 2.0, y: middle - line / 2.0, w: long, h: line },
     })
 }
@@ -184,20 +215,34 @@ fn labels_are_in_or_beside_their_boxes_and_overlap_nothing() {
     for kind in Kind::OF_A_RUN {
         let graph = program(700, 8);
         let scene = draw(kind, &graph);
-        let meet = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+        let meet = |a: &Rect, b: &Rect| {
+            a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
+        };
         let mut labelled = 0;
         for (at, node) in scene.nodes.iter().enumerate() {
             let Some(label) = room(node) else { continue };
             labelled += 1;
-            assert!(label.right() <= scene.size.0 && label.bottom() <= scene.size.1 + 9.0, "{kind:?}: {node:?}");
-            let is_within = node.label.as_ref().is_some_and(|it| matches!(it.place, Place::Inside | Place::Upright));
+            assert!(
+                label.right() <= scene.size.0 && label.bottom() <= scene.size.1 + 9.0,
+                "{kind:?}: {node:?}"
+            );
+            let is_within = node
+                .label
+                .as_ref()
+                .is_some_and(|it| matches!(it.place, Place::Inside | Place::Upright));
             let rect = &node.rect;
             if is_within {
-                assert!(label.x >= rect.x && label.right() <= rect.right() && label.y >= rect.y, "{kind:?}: {node:?}");
+                assert!(
+                    label.x >= rect.x && label.right() <= rect.right() && label.y >= rect.y,
+                    "{kind:?}: {node:?}"
+                );
             }
             for (_, other) in scene.nodes.iter().enumerate().filter(|&(other, _)| other != at) {
                 assert!(!meet(&label, &other.rect), "{kind:?}: {node:?} {other:?}");
-                assert!(room(other).is_none_or(|room| !meet(&label, &room)), "{kind:?}: {node:?} {other:?}");
+                assert!(
+                    room(other).is_none_or(|room| !meet(&label, &room)),
+                    "{kind:?}: {node:?} {other:?}"
+                );
             }
         }
         assert!(labelled > 5, "{kind:?}: {labelled} labels");
@@ -213,18 +258,19 @@ fn what_takes_time_has_a_name_of_its_own() {
         method.name = format!("get_the_resource_that_{at:02}_has_the_longest_name_of_all_of_them");
         method.path = format!("app::{}", method.name);
     }
-    graph.entries = vec![(0, metaspy_report::program::Edge { count: 1, total_ns: 1_000, is_least: false })];
+    graph.entries =
+        vec![(0, metaspy_report::program::Edge { count: 1, total_ns: 1_000, is_least: false })];
     for kind in Kind::OF_A_RUN {
         let scene = draw(kind, &graph);
         let mut names: Vec<(usize, String)> = Vec::new();
         for node in &scene.nodes {
             let Some(method) = node.name_giver() else { continue };
             let label = node.label.as_ref().unwrap_or_else(|| panic!("{kind:?}: {node:?}"));
-            let parent = scene
-                .edges
-                .iter()
-                .position(|edge| edge.kind == EdgeKind::Tree && scene.nodes[edge.to].methods == node.methods);
-            let parent = parent.map_or(graph.methods[method].owner, |edge| 1_000 + scene.edges[edge].from);
+            let parent = scene.edges.iter().position(|edge| {
+                edge.kind == EdgeKind::Tree && scene.nodes[edge.to].methods == node.methods
+            });
+            let parent =
+                parent.map_or(graph.methods[method].owner, |edge| 1_000 + scene.edges[edge].from);
             names.push((parent, label.text.clone()));
         }
         let count = names.len();
@@ -237,7 +283,8 @@ fn what_takes_time_has_a_name_of_its_own() {
 #[test]
 fn a_chain_has_the_name_of_the_method_with_most_own_time() {
     let mut graph = program(4, 3);
-    graph.calls = (1..4).map(|at| Call { from: at - 1, to: at, count: 1, total_ns: 1_000 }).collect();
+    graph.calls =
+        (1..4).map(|at| Call { from: at - 1, to: at, count: 1, total_ns: 1_000 }).collect();
     for (at, method) in graph.methods.iter_mut().enumerate() {
         (method.executions, method.total_ns, method.name) = (1, Some(1_000), format!("step_{at}"));
         method.self_ns = Some(if at == 2 { 997 } else { 1 });
@@ -246,7 +293,11 @@ fn a_chain_has_the_name_of_the_method_with_most_own_time() {
     let [node] = &scene.nodes[..] else { panic!("{:?}", scene.nodes) };
     assert_eq!(node.label.as_ref().map(|label| label.text.as_str()), Some("Type0::step_2 +3"));
     assert!(emit::text(&scene, &graph, 80, 20).contains("Type0::step_0 … Type0::step_2 +2"));
-    assert!(page(Kind::Behavioural, &graph, &Options::default()).expect("it is drawn").contains("\"named\":2"));
+    assert!(
+        page(Kind::Behavioural, &graph, &Options::default())
+            .expect("it is drawn")
+            .contains("\"named\":2")
+    );
 }
 
 #[test]
@@ -271,11 +322,17 @@ fn candidates_for_a_cache_are_ranked_by_the_time_to_save() {
         .map(|row| (scene.nodes[row.node.expect("it is drawn")].methods[0], row.text.as_str()))
         .collect();
     // Eight of ten calls repeat another: four fifths of 21 µs, and of 11 µs.
-    assert_eq!(rows, [(20, "≤ 16.8 µs, 0 callers, 1 of 4 signs"), (10, "≤ 8.80 µs, 0 callers, 1 of 4 signs")]);
+    assert_eq!(
+        rows,
+        [(20, "≤ 16.8 µs, 0 callers, 1 of 4 signs"), (10, "≤ 8.80 µs, 0 callers, 1 of 4 signs")]
+    );
     // The notes name what tests them, and how the values of the other method are compared.
     let notes = scene.notes.join("\n");
     assert!(notes.contains("cargo metaspy test --weave 'METHOD' --by-test"), "{notes}");
-    assert!(notes.contains("the values of 1 method cannot be compared: weave with `--trust SELECTOR`"), "{notes}");
+    assert!(
+        notes.contains("the values of 1 method cannot be compared: weave with `--trust SELECTOR`"),
+        "{notes}"
+    );
 }
 
 #[test]
@@ -304,7 +361,10 @@ fn without_returned_values_the_legend_names_how_to_record_them() {
     graph.has_returns = false;
     graph.methods.iter_mut().for_each(|method| method.returns = None);
     let scene = draw(Kind::Behavioural, &graph);
-    assert!(scene.nodes.iter().all(|node| node.fill == Fill::Unknown), "no colour states what is not known");
+    assert!(
+        scene.nodes.iter().all(|node| node.fill == Fill::Unknown),
+        "no colour states what is not known"
+    );
     assert!(scene.lists.is_empty(), "nothing is a candidate for a cache: {:?}", scene.lists);
     assert!(emit::svg(&scene, &graph).contains("not recorded: record with --returns"));
 }
@@ -313,7 +373,10 @@ fn without_returned_values_the_legend_names_how_to_record_them() {
 fn no_name_is_markup_of_a_page() {
     for name in ["<!--<script>", "</script>", "<b>"] {
         let mut graph = program(20, 1);
-        graph.methods.iter_mut().for_each(|method| method.path = format!("{name}::{}", method.path));
+        graph
+            .methods
+            .iter_mut()
+            .for_each(|method| method.path = format!("{name}::{}", method.path));
         let options = Options { title: name.to_owned(), ..Options::default() };
         for kind in [Kind::Structural, Kind::Calls] {
             let page = page(kind, &graph, &options).expect("everything is recorded");

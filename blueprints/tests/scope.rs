@@ -7,7 +7,9 @@ use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::{Frame, Guard, observed};
 use metaspy_core::method_profilers::Calls;
 use metaspy_core::site::register_dynamic;
-use metaspy_core::{InstallError, Installation, Instrumenter, Profiler, Recording, Session, Site, SiteDef, SiteKind};
+use metaspy_core::{
+    InstallError, Installation, Instrumenter, Profiler, Recording, Session, Site, SiteDef, SiteKind,
+};
 use metaspy_reader::Filter;
 
 /// Records each call at a site as an event.
@@ -22,7 +24,14 @@ impl Instrumenter for Events {
 
 fn site(name: &'static str) -> &'static Site {
     let lines = (line!(), line!());
-    register_dynamic(SiteDef { kind: SiteKind::Method, module: "app", name, file: file!(), lines, skipped: None })
+    register_dynamic(SiteDef {
+        kind: SiteKind::Method,
+        module: "app",
+        name,
+        file: file!(),
+        lines,
+        skipped: None,
+    })
 }
 
 fn calls(outer: &'static Site, inner: &'static Site, count: usize) {
@@ -54,7 +63,8 @@ fn the_total_of_a_method_with_many_callers_includes_its_own_time() {
     let inner = site("shared");
     let callers: Vec<_> = (0..50).map(|caller| site(format!("caller{caller}").leak())).collect();
     let methods = callers.iter().copied().chain([inner]);
-    let profiler = methods.fold(Profiler::new("events"), |profiler, site| profiler.observe(Events(site)));
+    let profiler =
+        methods.fold(Profiler::new("events"), |profiler, site| profiler.observe(Events(site)));
     let installed = profiler.install().expect("it installs");
     callers.iter().for_each(|caller| calls(caller, inner, 3));
     drop(installed);
@@ -72,24 +82,36 @@ fn a_picture_is_of_all_threads_or_of_one() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let recording = Recording::memory().budget(8 << 20).start().expect("there is memory");
     let (outer, inner) = (site("outer"), site("inner"));
-    let profiler =
-        Profiler::new("calls").method_profiler(Calls::default()).observe(Events(outer)).observe(Events(inner));
+    let profiler = Profiler::new("calls")
+        .method_profiler(Calls::default())
+        .observe(Events(outer))
+        .observe(Events(inner));
     let installed = profiler.install().expect("it installs");
     for (name, count) in [("one", 3), ("other", 40)] {
         let thread = std::thread::Builder::new().name(name.into());
         let thread = thread.spawn(move || calls(outer, inner, count)).expect("it starts");
         thread.join().expect("it ends");
     }
-    let deep = std::thread::Builder::new().name("deep".into()).spawn(move || nested(outer, 9)).expect("it starts");
+    let deep = std::thread::Builder::new()
+        .name("deep".into())
+        .spawn(move || nested(outer, 9))
+        .expect("it starts");
     deep.join().expect("it ends");
     drop(installed);
     let store = recording.store();
     let draw = |filter: &str| {
         let graph = Graph::read(&store, &filter.parse().expect("it is a filter"));
         let at = graph.find("app::inner").expect("it ran");
-        let notes = picture::draw(Kind::Behavioural, &graph, &Options::default()).map(|scene| scene.notes.join("; "));
-        let from: u64 = graph.calls.iter().filter(|call| call.to == at).map(|call| call.count).sum();
-        (graph.methods[at].executions, from, graph.callers_are_causes, notes.expect("its calls are known"))
+        let notes = picture::draw(Kind::Behavioural, &graph, &Options::default())
+            .map(|scene| scene.notes.join("; "));
+        let from: u64 =
+            graph.calls.iter().filter(|call| call.to == at).map(|call| call.count).sum();
+        (
+            graph.methods[at].executions,
+            from,
+            graph.callers_are_causes,
+            notes.expect("its calls are known"),
+        )
     };
     assert!(Filter::all().is_of_sites());
     let (executions, from, is_of_events, notes) = draw("");

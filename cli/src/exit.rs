@@ -35,9 +35,9 @@ pub const UNUSABLE: u8 = 2;
 
 /// True if the reader of the output closed the pipe. That is not an error: it has read enough.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe))
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
+    })
 }
 
 /// An error message: one sentence that states what is wrong and what to do.
@@ -57,19 +57,21 @@ pub fn complain(command: &str, message: &(impl fmt::Display + ?Sized)) {
     print_message(&format_args!("{command}: {message}"));
 }
 
-/// States each gate that cannot be decided. They are the error of the command, unless another gate failed: what fails does
-/// so whatever is missing elsewhere.
+/// States each gate that cannot be decided. They are the error of the command, unless another gate
+/// failed: what fails does so whatever is missing elsewhere.
 pub fn end_undecided(mut doubts: Vec<String>, has_failed: bool) -> anyhow::Result<()> {
     let last = if has_failed { None } else { doubts.pop() };
     doubts.iter().for_each(|doubt| complain("metaspy", doubt));
     last.map_or(Ok(()), |last| Err(say(last)))
 }
 
-/// Parses the arguments of a command, and collects the files that they name for output. Otherwise prints the help, or what is
-/// wrong, and returns the exit code.
+/// Parses the arguments of a command, and collects the files that they name for output. Otherwise
+/// prints the help, or what is wrong, and returns the exit code.
 pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<(C, Outputs), ExitCode> {
     let matches = C::command().try_get_matches_from(&arguments);
-    let error = match matches.and_then(|matches| Ok((C::from_arg_matches(&matches)?, Outputs::of(&matches)))) {
+    let error = match matches
+        .and_then(|matches| Ok((C::from_arg_matches(&matches)?, Outputs::of(&matches))))
+    {
         Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };
@@ -80,7 +82,9 @@ pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<(C, Outputs), ExitCo
         let (command, name) = (C::command().get_name().to_owned(), file_name(file));
         complain(
             &command,
-            &format!("unrecognized subcommand '{name}', which is a file: `metaspy open {name}` shows a recording"),
+            &format!(
+                "unrecognized subcommand '{name}', which is a file: `metaspy open {name}` shows a recording"
+            ),
         );
         return Err(ExitCode::from(UNUSABLE));
     }
@@ -94,20 +98,31 @@ pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<(C, Outputs), ExitCo
 /// The error of a file that cannot be written.
 pub fn cannot_write(file: &Path) -> impl Fn(io::Error) -> anyhow::Error {
     move |error| {
-        let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = file
+            .parent()
+            .filter(|directory| !directory.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let advice = match error.kind() {
             // The file is an input or a recording: the sentence has the advice.
             io::ErrorKind::InvalidInput => return say(format!("{}: {error}", file_name(file))),
             io::ErrorKind::NotFound => format!("run  mkdir -p {}  first", directory.display()),
             io::ErrorKind::ReadOnlyFilesystem => {
-                "its file system is read-only: name a file in another one, such as below /tmp".to_owned()
+                "its file system is read-only: name a file in another one, such as below /tmp"
+                    .to_owned()
             }
             io::ErrorKind::PermissionDenied => {
-                format!("you may not create files in {}: name a file in a directory of your own", directory.display())
+                format!(
+                    "you may not create files in {}: name a file in a directory of your own",
+                    directory.display()
+                )
             }
             _ => "name a file in a directory that exists and has room".to_owned(),
         };
-        anyhow::Error::new(error).context(format!("cannot write {}: {}", file_name(file), clean(&advice)))
+        anyhow::Error::new(error).context(format!(
+            "cannot write {}: {}",
+            file_name(file),
+            clean(&advice)
+        ))
     }
 }
 

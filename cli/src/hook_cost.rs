@@ -24,7 +24,9 @@ pub fn parse(text: &str) -> Result<Hooks, String> {
         "kept" => return Ok(Hooks::Kept),
         _ => {}
     }
-    let numbers = text.split_once(',').and_then(|(within, whole)| Some((within.parse().ok()?, whole.parse().ok()?)));
+    let numbers = text
+        .split_once(',')
+        .and_then(|(within, whole)| Some((within.parse().ok()?, whole.parse().ok()?)));
     match numbers {
         Some((within_ns, whole_ns)) if 0.0 <= within_ns && within_ns <= whole_ns && f64::is_finite(whole_ns) => {
             Ok(Hooks::Cost(HookCost { within_ns, whole_ns, returned_ns: 0.0 }))
@@ -34,14 +36,16 @@ pub fn parse(text: &str) -> Result<Hooks, String> {
     }
 }
 
-/// Subtracts the cost of hooks from the times of a recording: the requested cost, and without a request the cost in the
-/// recording, if it has one. Other times stay as they are.
+/// Subtracts the cost of hooks from the times of a recording: the requested cost, and without a
+/// request the cost in the recording, if it has one. Other times stay as they are.
 pub fn subtract(graph: &mut Graph, requested: Option<Hooks>) -> Result<()> {
     let has_calls = graph.has_callers && !graph.callers_are_causes;
     let cost = match requested {
         Some(Hooks::Kept) => None,
         Some(_) if !has_calls => {
-            return Err(say("--hooks subtracts the cost of METASPY_PROFILE=calls, which this recording does not have"));
+            return Err(say(
+                "--hooks subtracts the cost of METASPY_PROFILE=calls, which this recording does not have",
+            ));
         }
         Some(Hooks::Cost(cost)) => Some(cost),
         Some(Hooks::Measured) if graph.recorded_hooks().is_none() => {
@@ -62,7 +66,10 @@ mod tests {
     #[test]
     fn a_cost_is_two_numbers_the_first_a_part_of_the_second() {
         let cost = HookCost { within_ns: 21.5, whole_ns: 58.0, returned_ns: 0.0 };
-        assert_eq!((parse("21.5,58"), parse("measured")), (Ok(Hooks::Cost(cost)), Ok(Hooks::Measured)));
+        assert_eq!(
+            (parse("21.5,58"), parse("measured")),
+            (Ok(Hooks::Cost(cost)), Ok(Hooks::Measured))
+        );
         assert_eq!(parse("kept"), Ok(Hooks::Kept));
         for wrong in ["", "21", "58,21", "-1,5", "NaN,NaN", "1,inf", "a,b"] {
             assert!(parse(wrong).is_err_and(|error| error.contains("21,58")), "{wrong}");

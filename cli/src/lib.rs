@@ -3,7 +3,8 @@
 //!
 //! - [`metaspy`]: opens, reports and verifies recordings.
 //! - [`cargo_metaspy`]: builds and runs programs with hooks in selected functions.
-//! - [`options`], [`outputs`] and [`exit`]: the options that both of them have, the files that they write, and how they end.
+//! - [`options`], [`outputs`] and [`exit`]: the options that both of them have, the files that they
+//!   write, and how they end.
 
 #[cfg(feature = "weave")]
 pub mod cargo_metaspy;

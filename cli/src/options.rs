@@ -27,7 +27,8 @@ pub struct JsonOption {
 /// `--top N|all`.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct TopOption {
-    /// Rows of a table, the most frequent first, or `all`; `all` also lists items without calls [default: 20]
+    /// Rows of a table, the most frequent first, or `all`; `all` also lists items without calls
+    /// [default: 20]
     #[arg(long, value_name = "N|all")]
     pub top: Option<Top>,
 }
@@ -49,8 +50,8 @@ pub struct ContextOptions {
     /// With --contexts: levels of the tree
     #[arg(long, value_name = "N", requires = "contexts")]
     pub depth: Option<usize>,
-    /// With --contexts: leaves out contexts with less than this part of all calls, or of the time if calls were timed
-    /// [default: 1 for text, 0 for JSON]
+    /// With --contexts: leaves out contexts with less than this part of all calls, or of the time
+    /// if calls were timed [default: 1 for text, 0 for JSON]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, requires = "contexts")]
     pub threshold: Option<f64>,
 }
@@ -129,7 +130,9 @@ impl JsonOption {
             serde_json::to_writer_pretty(&mut *out, &json())?;
             writeln!(out)
         };
-        self.write(out, write_json, |out| text().iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line))))
+        self.write(out, write_json, |out| {
+            text().iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line)))
+        })
     }
 
     /// Writes JSON to its place, and then the text, unless the JSON took its place.

@@ -1,6 +1,7 @@
 //! The files that a command line names for output, checked before the command does anything.
 //!
-//! An option whose file is written has the type [`OutputPath`] or [`JsonFile`], so no command has a list of its own.
+//! An option whose file is written has the type [`OutputPath`] or [`JsonFile`], so no command has a
+//! list of its own.
 
 use std::ffi::OsString;
 use std::ops::Deref;
@@ -89,14 +90,21 @@ impl Outputs {
         inputs.for_each(|path| input::note(path));
         for (at, output) in self.outputs.iter().enumerate() {
             let place = place_of(&output.path);
-            let earlier = self.outputs[..at].iter().find(|earlier| place.is_some() && place_of(&earlier.path) == place);
+            let earlier = self.outputs[..at]
+                .iter()
+                .find(|earlier| place.is_some() && place_of(&earlier.path) == place);
             if let Some(earlier) = earlier {
-                let (first, second, file) = (&earlier.option, &output.option, file_name(&output.path));
-                return Err(say(format!("{first} and {second} both name {file}: give each a file of its own")));
+                let (first, second, file) =
+                    (&earlier.option, &output.option, file_name(&output.path));
+                return Err(say(format!(
+                    "{first} and {second} both name {file}: give each a file of its own"
+                )));
             }
         }
         let documents = self.outputs.iter().filter(|output| !output.path.may_be_recording);
-        documents.map(|output| &output.path).try_for_each(|path| OutputFile::check(path).map_err(cannot_write(path)))
+        documents
+            .map(|output| &output.path)
+            .try_for_each(|path| OutputFile::check(path).map_err(cannot_write(path)))
     }
 
     fn add(&mut self, matches: &ArgMatches, id: &str) {
@@ -117,20 +125,28 @@ impl Outputs {
         {
             let words: Vec<&OsString> = words.collect();
             self.inputs.extend(words.iter().map(PathBuf::from));
-            if let Some(program) = words.first().filter(|program| Path::new(program).components().count() == 1) {
+            if let Some(program) =
+                words.first().filter(|program| Path::new(program).components().count() == 1)
+            {
                 let directories = env::var_os("PATH").unwrap_or_default();
-                self.inputs.extend(env::split_paths(&directories).map(|directory| directory.join(program)));
+                self.inputs.extend(
+                    env::split_paths(&directories).map(|directory| directory.join(program)),
+                );
             }
         }
     }
 }
 
-/// Returns the path of a file without links; `None` for a device or a pipe, which several may write to.
+/// Returns the path of a file without links; `None` for a device or a pipe, which several may write
+/// to.
 fn place_of(path: &Path) -> Option<PathBuf> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return None;
     }
-    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = path
+        .parent()
+        .filter(|directory| !directory.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let beside = || Some(fs::canonicalize(directory).ok()?.join(path.file_name()?));
     Some(fs::canonicalize(path).ok().or_else(beside).unwrap_or_else(|| path.to_owned()))
 }

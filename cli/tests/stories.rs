@@ -1,5 +1,5 @@
-//! The stories on published crates, checked against what these crates and their engines say themselves. They are built for
-//! some minutes, so they run with `METASPY_LONG=1` only.
+//! The stories on published crates, checked against what these crates and their engines say
+//! themselves. They are built for some minutes, so they run with `METASPY_LONG=1` only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,10 @@ fn number(text: &str) -> u64 {
 
 /// The receivers of the calls of a method at a call site, and how often each arrived.
 fn receivers(report: &str, call: &str) -> BTreeMap<String, u64> {
-    let lines = report.lines().skip_while(|line| !line.trim_end().ends_with(&format!("{call}: megamorphic"))).skip(1);
+    let lines = report
+        .lines()
+        .skip_while(|line| !line.trim_end().ends_with(&format!("{call}: megamorphic")))
+        .skip(1);
     let targets = lines.map_while(|line| line.split_once(" calls ("));
     let receiver = |line: &str| line.rsplit(':').next().unwrap_or_default().to_owned();
     targets.map(|(count, line)| (receiver(line), number(count.trim()))).collect()
@@ -41,14 +44,19 @@ fn receivers(report: &str, call: &str) -> BTreeMap<String, u64> {
 fn the_receivers_at_a_call_are_those_of_the_source() {
     let Some(report) = story("receivers", &[]) else { return };
     let at = "check_derivative_of_cdf_is_pdf calls";
-    let (cdf, pdf) = (receivers(&report, &format!("{at} cdf")), receivers(&report, &format!("{at} pdf")));
+    let (cdf, pdf) =
+        (receivers(&report, &format!("{at} cdf")), receivers(&report, &format!("{at} pdf")));
     // The loop calls `cdf` twice for each `pdf`.
     assert_eq!(cdf, pdf.into_iter().map(|(receiver, count)| (receiver, 2 * count)).collect());
     // What arrived and what did not are the implementations in the source.
-    let never = report.lines().find_map(|line| line.trim().strip_prefix("statrs::distribution::ContinuousCDF: "));
+    let never = report
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("statrs::distribution::ContinuousCDF: "));
     let (_, never) = never.and_then(|line| line.split_once(": ")).expect("some never arrived");
     let mut seen: Vec<String> = cdf.into_keys().collect();
-    seen.extend(never.split(", ").map(|path| path.rsplit(':').next().unwrap_or_default().to_owned()));
+    seen.extend(
+        never.split(", ").map(|path| path.rsplit(':').next().unwrap_or_default().to_owned()),
+    );
     seen.sort();
     assert_eq!(seen, implementations("ContinuousCDF"));
 }
@@ -56,12 +64,17 @@ fn the_receivers_at_a_call_are_those_of_the_source() {
 /// The types for which the source of statrs implements a trait.
 fn implementations(of: &str) -> Vec<String> {
     let directory = root().join("target/receivers/statrs/src/distribution");
-    let files = fs::read_dir(directory).expect("the story copied it").map(|entry| entry.expect("a file").path());
+    let files = fs::read_dir(directory)
+        .expect("the story copied it")
+        .map(|entry| entry.expect("a file").path());
     let mut types = Vec::new();
     let files = files.filter(|path| path.is_file());
     for source in files.map(|path| fs::read_to_string(path).expect("it is text")) {
-        let lines = source.lines().filter(|line| line.trim_start().starts_with(&format!("impl {of}<")));
-        types.extend(lines.map(|line| line.split(' ').rev().nth(1).expect("a type and a brace").to_owned()));
+        let lines =
+            source.lines().filter(|line| line.trim_start().starts_with(&format!("impl {of}<")));
+        types.extend(
+            lines.map(|line| line.split(' ').rev().nth(1).expect("a type and a brace").to_owned()),
+        );
     }
     types.sort();
     types

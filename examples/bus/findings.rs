@@ -71,7 +71,8 @@ impl Findings {
     pub fn modules_cut_off(&self) -> BTreeMap<&str, u64> {
         let mut modules = BTreeMap::<&str, (u64, u64)>::new();
         for site in &self.spans {
-            let module = site.path.rsplit_once("::").map_or(site.path.as_str(), |(module, _)| module);
+            let module =
+                site.path.rsplit_once("::").map_or(site.path.as_str(), |(module, _)| module);
             let counts = modules.entry(module).or_default();
             *counts = (counts.0 + site.events, counts.1 + site.under_publish);
         }
@@ -98,7 +99,8 @@ pub fn of(profile: &Profile) -> Findings {
         if let Some(path) = sites.receipts.get(&site) {
             announcements.entry(path.clone()).or_default().received += times;
         } else if sites.publishes.contains(&site) {
-            let announced = announcements.entry(sites.announced_at(store.site_path(site))).or_default();
+            let announced =
+                announcements.entry(sites.announced_at(store.site_path(site))).or_default();
             announced.published += times;
             *announced.publishers.entry(name(store, row.subject)).or_default() += times;
         }
@@ -117,7 +119,8 @@ pub fn of(profile: &Profile) -> Findings {
             example = example.or(receipt.cause);
         }
     }
-    let first = || events.iter().find(|event| sites.publishes.contains(&event.site)).map(|event| event.id);
+    let first =
+        || events.iter().find(|event| sites.publishes.contains(&event.site)).map(|event| event.id);
     let subscribed = subscriptions(store, &events);
     Findings {
         sent: count(&|site| sites.publishes.contains(&site)),
@@ -157,9 +160,12 @@ struct Sites {
 impl Sites {
     fn of(store: &Store) -> Self {
         let publish: Selector = PUBLISH.parse().expect("it is a selector");
-        let (mut publishes, mut receipts, mut missed) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        let (mut publishes, mut receipts, mut missed) =
+            (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
         for site in store.sites() {
-            let received = (site.kind == SiteKind::Announcement).then(|| site.path.strip_prefix(RECEIVED)).flatten();
+            let received = (site.kind == SiteKind::Announcement)
+                .then(|| site.path.strip_prefix(RECEIVED))
+                .flatten();
             match received.and_then(|path| path.strip_prefix("::")) {
                 Some("missed") => _ = missed.insert(site.id),
                 Some(path) => _ = receipts.insert(site.id, path.to_owned()),
@@ -170,7 +176,8 @@ impl Sites {
         Sites { publishes, receipts, missed }
     }
 
-    /// Channel and kind of what a method publishes: as its receipts have it, which are called as the method is.
+    /// Channel and kind of what a method publishes: as its receipts have it, which are called as
+    /// the method is.
     fn announced_at(&self, method: &str) -> String {
         let last = |path: &str| path.rsplit("::").next().unwrap_or_default().to_owned();
         let path = self.receipts.values().find(|path| last(path) == last(method));
@@ -199,7 +206,9 @@ fn subscriptions(store: &Store, events: &[Event]) -> BTreeMap<String, Vec<String
     for event in events.iter().filter(|event| store.site_path(event.site) == SUBSCRIBE) {
         let cause = event.cause.and_then(|cause| store.event(cause));
         if let Some((cause, whose)) = cause.and_then(|cause| Some((cause, cause.subject?))) {
-            let at = store.site(cause.site).map_or(String::new(), |site| format!(" ({}:{})", site.file, site.lines.0));
+            let at = store
+                .site(cause.site)
+                .map_or(String::new(), |site| format!(" ({}:{})", site.file, site.lines.0));
             let by = format!("{}{at}", short(store.site_path(cause.site)));
             subscriptions.entry(name(store, Some(whose))).or_default().push(by);
         }

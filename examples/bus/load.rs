@@ -15,13 +15,16 @@ use crate::publisher::{self, PUBLISHERS, Published, Publisher};
 use crate::view::View;
 use crate::wire::{KINDS, Order};
 
-/// Runs it to its end: when this returns everything was heard, and the server is gone. What takes too long is an error.
+/// Runs it to its end: when this returns everything was heard, and the server is gone. What takes
+/// too long is an error.
 ///
 /// Returns the number of receivers that the server reported to the publishers.
 pub fn run(options: &Options, recording: Arc<str>) -> mini_redis::Result<u64> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let receipts = options.publishes.saturating_mul(options.subscribers as u64);
-    let patience = Duration::from_secs(60) + Duration::from_millis(options.publishes.saturating_add(receipts));
+    let patience =
+        Duration::from_secs(60) + Duration::from_millis(options.publishes.saturating_add(receipts));
     runtime.block_on(async {
         let load = timeout(patience, serve(options, recording)).await;
         load.unwrap_or_else(|_| Err(format!("not everything was heard within {patience:?}").into()))
@@ -41,7 +44,8 @@ async fn serve(options: &Options, recording: Arc<str>) -> mini_redis::Result<u64
     Ok(receivers)
 }
 
-/// What slow subscribers have not read is to wait in the server, which may overwrite it, and not in the kernel.
+/// What slow subscribers have not read is to wait in the server, which may overwrite it, and not in
+/// the kernel.
 fn listen(with_small_buffers: bool) -> std::io::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     if with_small_buffers {
@@ -51,7 +55,11 @@ fn listen(with_small_buffers: bool) -> std::io::Result<TcpListener> {
     socket.listen(1024)
 }
 
-async fn talk(server: SocketAddr, options: &Options, recording: Arc<str>) -> mini_redis::Result<u64> {
+async fn talk(
+    server: SocketAddr,
+    options: &Options,
+    recording: Arc<str>,
+) -> mini_redis::Result<u64> {
     let (published, wait) = watch::channel(false);
     let mut listening = JoinSet::new();
     let mut listen = |view: &Arc<View>, subscriber| {
@@ -71,7 +79,8 @@ async fn talk(server: SocketAddr, options: &Options, recording: Arc<str>) -> min
 
     let mut publishing = JoinSet::new();
     for place in 0..PUBLISHERS.len() {
-        let publisher = Publisher::connect(server, place, Arc::clone(&recording), options.payload).await?;
+        let publisher =
+            Publisher::connect(server, place, Arc::clone(&recording), options.payload).await?;
         let own = (place as u64..options.publishes).step_by(PUBLISHERS.len());
         let kinds = own.map(|number| KINDS[(number % KINDS.len() as u64) as usize]);
         publishing.spawn(async move { (place, publisher.publish(kinds).await) });

@@ -1,28 +1,32 @@
 //! Which announcements are received too often, and what caused them, on a published server?
 //!
-//! The crate `mini-redis`, its server and its clients, in one process over loopback, and no line of it changed. Three
-//! publishers announce what happens to nodes, commands and panels, and the views of an editor listen: the case of the
-//! paper (MetaSpy, announcements), where a view that was registered twice refreshed itself twice.
+//! The crate `mini-redis`, its server and its clients, in one process over loopback, and no line of
+//! it changed. Three publishers announce what happens to nodes, commands and panels, and the views
+//! of an editor listen: the case of the paper (MetaSpy, announcements), where a view that was
+//! registered twice refreshed itself twice.
 //!
-//! A stack ends at the socket. So each message carries an envelope: the event of its PUBLISH, and the recording in which
-//! it stands. The stream of a subscription, `Subscriber::into_stream`, goes through a `SpiedStream`, which makes an event of
-//! each receipt; its cause is the event in the envelope. The layer for `tracing` records the spans of mini-redis.
+//! A stack ends at the socket. So each message carries an envelope: the event of its PUBLISH, and
+//! the recording in which it stands. The stream of a subscription, `Subscriber::into_stream`, goes
+//! through a `SpiedStream`, which makes an event of each receipt; its cause is the event in the
+//! envelope. The layer for `tracing` records the spans of mini-redis.
 //!
-//! **The finding.** 5 subscriptions receive 137 announcements 685 times. The server reports the same, and no count is
-//! wrong. But there are 4 views, and one receipt of each PUBLISH is the second one of the same view: `tree` receives 137
-//! announcements 274 times, 137 times too many. The recording has the reason: it subscribed in `View::open`, and once
-//! more in `View::show`.
+//! **The finding.** 5 subscriptions receive 137 announcements 685 times. The server reports the
+//! same, and no count is wrong. But there are 4 views, and one receipt of each PUBLISH is the
+//! second one of the same view: `tree` receives 137 announcements 274 times, 137 times too many.
+//! The recording has the reason: it subscribed in `View::open`, and once more in `View::show`.
 //!
-//! **Missing causes are reported.** The client's half of a PUBLISH is its effect, and so is each receipt, with the work
-//! of the view. The server's half is not: the 156 events of `mini_redis::server` begin with 9 spans `run`, one for each
-//! connection. They have no cause, because only bytes arrive there. The receipts bridge the server, and its work in
-//! between is not guessed.
+//! **Missing causes are reported.** The client's half of a PUBLISH is its effect, and so is each
+//! receipt, with the work of the view. The server's half is not: the 156 events of
+//! `mini_redis::server` begin with 9 spans `run`, one for each connection. They have no cause,
+//! because only bytes arrive there. The receipts bridge the server, and its work in between is not
+//! guessed.
 //!
-//! **A second finding** takes a subscriber that reads nothing while 8,000 announcements of 4 KiB are published
-//! (`--publishes 8000 --subscribers 2 --slow 1 --payload 4096`): the server answers that each has 2 receivers, 16,000 in
-//! all, and drops 4,891 of them. mini-redis keeps 1,024 messages of a channel, and skips those that a slow subscriber
-//! missed, without a report. The numbers in the envelopes show it: received and missed add up to sent, and each gap is in
-//! the log at its place.
+//! **A second finding** takes a subscriber that reads nothing while 8,000 announcements of 4 KiB
+//! are published (`--publishes 8000 --subscribers 2 --slow 1 --payload 4096`): the server answers
+//! that each has 2 receivers, 16,000 in all, and drops 4,891 of them. mini-redis keeps 1,024
+//! messages of a channel, and skips those that a slow subscriber missed, without a report. The
+//! numbers in the envelopes show it: received and missed add up to sent, and each gap is in the log
+//! at its place.
 //!
 //! Run it with `cargo run --release --example bus`; `-- --help` lists the options.
 
@@ -81,12 +85,15 @@ fn run(options: &Options) -> mini_redis::Result<()> {
     if let Some(path) = &options.record {
         eprintln!("\nrecorded: metaspy open {}", path.display());
     }
-    let (received, wanted) = (findings.received + findings.missed, options.publishes * options.subscribers as u64);
+    let (received, wanted) =
+        (findings.received + findings.missed, options.publishes * options.subscribers as u64);
     match (findings.sent, received) == (options.publishes, wanted) {
         true => Ok(()),
-        false => {
-            Err(format!("{} were sent, and {received} of {wanted} receipts are accounted for", findings.sent).into())
-        }
+        false => Err(format!(
+            "{} were sent, and {received} of {wanted} receipts are accounted for",
+            findings.sent
+        )
+        .into()),
     }
 }
 

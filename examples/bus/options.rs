@@ -58,16 +58,25 @@ pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Invocation, S
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let (name, value) = match argument.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            Some((name, value)) if name.starts_with("--") => {
+                (name.to_owned(), Some(value.to_owned()))
+            }
             _ => (argument, None),
         };
         if value.is_some() && ["--json", "--help", "-h"].contains(&name.as_str()) {
             return Err(format!("{name} takes no value"));
         }
-        let mut value = || value.clone().or_else(|| arguments.next()).ok_or_else(|| format!("{name} needs a value"));
+        let mut value = || {
+            value
+                .clone()
+                .or_else(|| arguments.next())
+                .ok_or_else(|| format!("{name} needs a value"))
+        };
         match name.as_str() {
             "--publishes" => options.publishes = number(&name, &value()?, PUBLISHES_MAX)?,
-            "--subscribers" => options.subscribers = number(&name, &value()?, SUBSCRIBERS_MAX)? as usize,
+            "--subscribers" => {
+                options.subscribers = number(&name, &value()?, SUBSCRIBERS_MAX)? as usize
+            }
             "--slow" => options.slow = number(&name, &value()?, SUBSCRIBERS_MAX)? as usize,
             "--payload" => options.payload = number(&name, &value()?, PAYLOAD_MAX)? as usize,
             "--record" => options.record = Some(value()?.into()),
@@ -77,7 +86,10 @@ pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Invocation, S
         }
     }
     match options.slow > options.subscribers {
-        true => Err(format!("--slow {}: there are only {} subscribers", options.slow, options.subscribers)),
+        true => Err(format!(
+            "--slow {}: there are only {} subscribers",
+            options.slow, options.subscribers
+        )),
         false => Ok(Invocation::Run(options)),
     }
 }
@@ -97,8 +109,12 @@ mod tests {
 
     #[test]
     fn a_line_selects_the_options() {
-        let options = Options { publishes: 3, subscribers: 2, slow: 1, json: true, ..Options::default() };
-        assert_eq!(parsed("--publishes 3 --subscribers=2 --slow 1 --json"), Ok(Invocation::Run(options)));
+        let options =
+            Options { publishes: 3, subscribers: 2, slow: 1, json: true, ..Options::default() };
+        assert_eq!(
+            parsed("--publishes 3 --subscribers=2 --slow 1 --json"),
+            Ok(Invocation::Run(options))
+        );
         assert_eq!(parsed(""), Ok(Invocation::Run(Options::default())));
         assert_eq!(parsed("--publishes 3 --help"), Ok(Invocation::Help));
     }

@@ -63,7 +63,10 @@ impl Publisher {
     }
 
     /// Announces what is handed to it, one after the other.
-    pub async fn publish(mut self, kinds: impl Iterator<Item = Kind>) -> mini_redis::Result<Published> {
+    pub async fn publish(
+        mut self,
+        kinds: impl Iterator<Item = Kind>,
+    ) -> mini_redis::Result<Published> {
         for kind in kinds {
             match kind {
                 Kind::NodeSelected => self.node_selected().await?,
@@ -77,7 +80,12 @@ impl Publisher {
 
     async fn send(&mut self, kind: Kind) -> mini_redis::Result<()> {
         let number = &mut self.published.on[kind.channel()];
-        let letter = Letter::Announced(Announcement { sent: carried(), publisher: self.place, number: *number, kind });
+        let letter = Letter::Announced(Announcement {
+            sent: carried(),
+            publisher: self.place,
+            number: *number,
+            kind,
+        });
         *number += 1;
         let bytes = letter.write(&self.recording, self.payload).into();
         self.published.receivers += self.client.publish(CHANNELS[kind.channel()], bytes).await?;
@@ -85,7 +93,8 @@ impl Publisher {
     }
 }
 
-/// Says on each channel that nothing comes any more. As the last message of its channel it cannot be overwritten.
+/// Says on each channel that nothing comes any more. As the last message of its channel it cannot
+/// be overwritten.
 #[observe]
 pub async fn end(server: SocketAddr, published: &[Published]) -> mini_redis::Result<()> {
     let mut client = client::connect(server).await?;

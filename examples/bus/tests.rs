@@ -15,11 +15,17 @@ fn turn() -> MutexGuard<'static, ()> {
 }
 
 /// Runs a load; what it found, as object and as text.
-fn run(publishes: u64, subscribers: usize, slow: usize, payload: usize) -> (Findings, Value, String) {
+fn run(
+    publishes: u64,
+    subscribers: usize,
+    slow: usize,
+    payload: usize,
+) -> (Findings, Value, String) {
     let _turn = turn();
     let options = Options { publishes, subscribers, slow, payload, ..Options::default() };
     let (findings, receivers) = profile(&options).expect("a server on loopback");
-    let (json, text) = (json::of(&findings, &options, receivers), text::of(&findings, &options, receivers));
+    let (json, text) =
+        (json::of(&findings, &options, receivers), text::of(&findings, &options, receivers));
     (findings, json, text)
 }
 
@@ -31,11 +37,17 @@ fn number(json: &Value, name: &str) -> u64 {
 fn check(publishes: u64, subscribers: usize) -> (Value, String) {
     let (_, json, text) = run(publishes, subscribers, 0, 0);
     let receipts = publishes * subscribers as u64;
-    assert_eq!([number(&json, "sent"), number(&json, "received"), number(&json, "lagged")], [publishes, receipts, 0]);
+    assert_eq!(
+        [number(&json, "sent"), number(&json, "received"), number(&json, "lagged")],
+        [publishes, receipts, 0]
+    );
     assert_eq!(number(&json, "receivers"), receipts);
     let roots = json["roots"].as_array().expect("a list");
     assert_eq!(roots.len() as u64, receipts);
-    assert!(roots.iter().all(|root| root["is_publish"] == true && root["is_known"] == true), "{json}");
+    assert!(
+        roots.iter().all(|root| root["is_publish"] == true && root["is_known"] == true),
+        "{json}"
+    );
     let announced = json["announcements"].as_object().expect("an object").values();
     assert_eq!(announced.map(|announced| number(announced, "published")).sum::<u64>(), publishes);
     // Where there are two subscriptions, the first view has two.
@@ -47,7 +59,9 @@ fn check(publishes: u64, subscribers: usize) -> (Value, String) {
 
 #[test]
 fn every_receipt_leads_back_to_its_publish() {
-    for (publishes, subscribers) in [(0, 0), (0, 3), (1, 0), (1, 1), (1, 2), (40, 1), (137, 5), (12, 60)] {
+    for (publishes, subscribers) in
+        [(0, 0), (0, 3), (1, 0), (1, 1), (1, 2), (40, 1), (137, 5), (12, 60)]
+    {
         check(publishes, subscribers);
     }
 }
@@ -55,14 +69,26 @@ fn every_receipt_leads_back_to_its_publish() {
 #[test]
 fn a_double_subscription_is_found_with_its_places() {
     let (json, text) = check(137, 5);
-    let [repeated] = json["repeated"].as_array().expect("a list").as_slice() else { panic!("one view: {json}") };
+    let [repeated] = json["repeated"].as_array().expect("a list").as_slice() else {
+        panic!("one view: {json}")
+    };
     assert_eq!((&repeated["view"], number(repeated, "receipts")), (&Value::from("tree"), 274));
-    let subscribed: Vec<_> =
-        repeated["subscribed"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-    assert!(subscribed[0].starts_with("View::open (") && subscribed[1].starts_with("View::show ("), "{json}");
+    let subscribed: Vec<_> = repeated["subscribed"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(
+        subscribed[0].starts_with("View::open (") && subscribed[1].starts_with("View::show ("),
+        "{json}"
+    );
     // It is the first that anybody sees.
     let screen: Vec<&str> = text.lines().take(6).collect();
-    assert!(screen.contains(&"TOO OFTEN  tree heard 274 times of 137 announcements: 137 too many,"), "{text}");
+    assert!(
+        screen.contains(&"TOO OFTEN  tree heard 274 times of 137 announcements: 137 too many,"),
+        "{text}"
+    );
     for (kind, times) in [("nodes::node_selected", 35), ("panels::panel_refreshed", 34)] {
         let announced = &json["announcements"][kind];
         let counts = ["published", "received", "too_often"].map(|name| number(announced, name));
@@ -74,16 +100,25 @@ fn a_double_subscription_is_found_with_its_places() {
 fn the_missing_edge_is_the_one_into_the_server() {
     let (json, _) = check(20, 3);
     let spans = json["spans"].as_array().expect("a list");
-    let at = |path: &str| spans.iter().find(|span| span["path"] == path).unwrap_or_else(|| panic!("{path}: {json}"));
+    let at = |path: &str| {
+        spans.iter().find(|span| span["path"] == path).unwrap_or_else(|| panic!("{path}: {json}"))
+    };
     // The client's half is known: 20 of its spans, and three that end the channels.
     let client = at("mini_redis::client::publish");
     assert_eq!(["events", "roots", "under_publish"].map(|name| number(client, name)), [23, 0, 20]);
     // One for each connection: three that subscribe, three that publish, one that ends.
     let server = at("mini_redis::server::run");
     assert_eq!(["events", "roots", "under_publish"].map(|name| number(server, name)), [7, 7, 0]);
-    // Of 20 commands PUBLISH two have seven and one has six, one ends three channels, and three subscribe.
+    // Of 20 commands PUBLISH two have seven and one has six, one ends three channels, and three
+    // subscribe.
     assert_eq!(server["under_each_root"], serde_json::json!([7, 7, 6, 3, 1, 1, 1]));
-    assert!(json["missing_edges"].as_array().expect("a list").contains(&"mini_redis::server::run".into()), "{json}");
+    assert!(
+        json["missing_edges"]
+            .as_array()
+            .expect("a list")
+            .contains(&"mini_redis::server::run".into()),
+        "{json}"
+    );
     let modules = json["modules_cut_off"].as_object().expect("an object");
     assert_eq!(modules.keys().collect::<Vec<_>>(), ["mini_redis::server"]);
 }
@@ -91,8 +126,10 @@ fn the_missing_edge_is_the_one_into_the_server() {
 #[test]
 fn the_effects_of_a_publish_reach_the_last_receipt() {
     let (_, text) = check(1, 3);
-    let tree = text.lines().skip_while(|line| !line.starts_with("what one PUBLISH set off")).skip(1);
-    let tree = tree.take_while(|line| !line.is_empty()).filter(|line| !line.contains("mini_redis::"));
+    let tree =
+        text.lines().skip_while(|line| !line.starts_with("what one PUBLISH set off")).skip(1);
+    let tree =
+        tree.take_while(|line| !line.is_empty()).filter(|line| !line.contains("mini_redis::"));
     // Which view is first is the kernel's to say.
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut lines: Vec<String> = tree

@@ -23,7 +23,12 @@ pub fn of(findings: &Findings, options: &Options, receivers: u64) -> String {
     text
 }
 
-fn summary(text: &mut String, findings: &Findings, options: &Options, receivers: u64) -> std::fmt::Result {
+fn summary(
+    text: &mut String,
+    findings: &Findings,
+    options: &Options,
+    receivers: u64,
+) -> std::fmt::Result {
     let Findings { sent, received, missed, roots, .. } = findings;
     let publishes = roots.iter().filter(|root| root.is_publish).count();
     writeln!(
@@ -31,8 +36,15 @@ fn summary(text: &mut String, findings: &Findings, options: &Options, receivers:
         "{sent} announcements published to {} subscriptions of an unedited mini-redis\n",
         options.subscribers
     )?;
-    writeln!(text, "received   {received} and missed {missed}; the server answered with {receivers} receivers")?;
-    writeln!(text, "caused by  a PUBLISH: {publishes} of the {} receipts that are still there", roots.len())?;
+    writeln!(
+        text,
+        "received   {received} and missed {missed}; the server answered with {receivers} receivers"
+    )?;
+    writeln!(
+        text,
+        "caused by  a PUBLISH: {publishes} of the {} receipts that are still there",
+        roots.len()
+    )?;
     for repeated in &findings.repeated {
         let (view, times) = (&repeated.view, repeated.subscribed.len());
         let (receipts, too_often) = (repeated.receipts, repeated.too_often);
@@ -41,13 +53,21 @@ fn summary(text: &mut String, findings: &Findings, options: &Options, receivers:
             "TOO OFTEN  {view} heard {receipts} times of {} announcements: {too_often} too many,",
             receipts - too_often
         )?;
-        writeln!(text, "           as it subscribed {times} times: in {}", repeated.subscribed.join(", in "))?;
+        writeln!(
+            text,
+            "           as it subscribed {times} times: in {}",
+            repeated.subscribed.join(", in ")
+        )?;
     }
     Ok(())
 }
 
 fn announcements(text: &mut String, findings: &Findings) -> std::fmt::Result {
-    writeln!(text, "\n{:<28}{:>10}{:>10}{:>10}  by", "announcement", "published", "received", "too often")?;
+    writeln!(
+        text,
+        "\n{:<28}{:>10}{:>10}{:>10}  by",
+        "announcement", "published", "received", "too often"
+    )?;
     let mut channels = BTreeMap::<&str, Announced>::new();
     for (path, announced) in &findings.announcements {
         row(text, path, announced)?;
@@ -59,7 +79,11 @@ fn announcements(text: &mut String, findings: &Findings) -> std::fmt::Result {
             *channel.publishers.entry(publisher.clone()).or_default() += times;
         }
     }
-    writeln!(text, "\n{:<28}{:>10}{:>10}{:>10}  by", "channel", "published", "received", "too often")?;
+    writeln!(
+        text,
+        "\n{:<28}{:>10}{:>10}{:>10}  by",
+        "channel", "published", "received", "too often"
+    )?;
     channels.iter().try_for_each(|(channel, announced)| row(text, channel, announced))
 }
 
@@ -108,7 +132,9 @@ impl Tree<'_> {
     fn line(&mut self, text: &mut String, indent: &str, event: &Event) -> std::fmt::Result {
         self.lines += 1;
         let store = self.store;
-        let about = event.subject.map_or(String::new(), |subject| format!(" {}", store.subject_text(subject)));
+        let about = event
+            .subject
+            .map_or(String::new(), |subject| format!(" {}", store.subject_text(subject)));
         let after = store.span_ns(event.start.saturating_sub(self.publish.start)) / 1_000;
         let what = format!("{indent}{}{about}", store.site_path(event.site));
         writeln!(text, "  {what:<56}{after:>8} µs  {}", event.outcome.name())
@@ -123,7 +149,8 @@ fn missing(text: &mut String, findings: &Findings) -> std::fmt::Result {
         "what mini-redis tells itself", "events", "roots", "under PUBLISH"
     )?;
     for site in &findings.spans {
-        let begin: Vec<String> = site.begin_with.iter().map(|(path, n)| format!("{} {n}", short(path))).collect();
+        let begin: Vec<String> =
+            site.begin_with.iter().map(|(path, n)| format!("{} {n}", short(path))).collect();
         writeln!(
             text,
             "{:<34}{:>8}{:>8}{:>15}  {}",
@@ -138,13 +165,17 @@ fn missing(text: &mut String, findings: &Findings) -> std::fmt::Result {
     if cut_off.is_empty() {
         return Ok(());
     }
-    writeln!(text, "\nMISSING EDGES: these have no cause, so no PUBLISH is known to have led to them")?;
+    writeln!(
+        text,
+        "\nMISSING EDGES: these have no cause, so no PUBLISH is known to have led to them"
+    )?;
     for site in cut_off {
         let under = |other: &crate::findings::SpanSite| {
             Some(format!("{} {}", other.begin_with.get(&site.path)?, short(&other.path)))
         };
         let under: Vec<String> = findings.spans.iter().filter_map(under).collect();
-        let mut each: Vec<String> = site.under_each.iter().take(EACH_MAX).map(u64::to_string).collect();
+        let mut each: Vec<String> =
+            site.under_each.iter().take(EACH_MAX).map(u64::to_string).collect();
         each.extend((site.under_each.len() > EACH_MAX).then(|| "…".to_owned()));
         let under = match under.is_empty() {
             true => String::new(),

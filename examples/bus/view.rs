@@ -42,11 +42,17 @@ impl View {
 impl View {
     pub fn new(place: usize) -> Self {
         let id = ObjectId::of::<Self>();
-        label(&id, NAMES.get(place).map_or_else(|| format!("view {}", place + 1), |name| (*name).to_owned()));
+        label(
+            &id,
+            NAMES
+                .get(place)
+                .map_or_else(|| format!("view {}", place + 1), |name| (*name).to_owned()),
+        );
         View { id }
     }
 
-    /// Listens to a subscription until all channels have ended. A slow one begins when everything is published.
+    /// Listens to a subscription until all channels have ended. A slow one begins when everything
+    /// is published.
     pub async fn listen(
         self: Arc<Self>,
         subscriber: Subscriber,
@@ -57,7 +63,8 @@ impl View {
         if let Some(mut published) = slow_until {
             published.wait_for(|published| *published).await?;
         }
-        let mut heard = spied(self.id.identify(), heard(subscriber.into_stream(), order, recording));
+        let mut heard =
+            spied(self.id.identify(), heard(subscriber.into_stream(), order, recording));
         while let Some(next) = heard.next().await {
             if let Heard::Announced(announcement) = next? {
                 let _because = heard.because();
@@ -80,8 +87,8 @@ enum Heard {
     Missed(u64),
 }
 
-/// What the messages of a subscription say, with the gaps that their numbers show: mini-redis passes over what a slow
-/// subscriber missed, without a report.
+/// What the messages of a subscription say, with the gaps that their numbers show: mini-redis
+/// passes over what a slow subscriber missed, without a report.
 fn heard(
     messages: impl Stream<Item = mini_redis::Result<Message>> + Send,
     mut order: Order,
@@ -107,7 +114,10 @@ fn heard(
 }
 
 /// The stream. Each item is an event whose cause is the PUBLISH in its envelope.
-fn spied<S>(view: Subject, heard: S) -> SpiedStream<S, impl metaspy::channels::KindOf<S::Item> + Unpin>
+fn spied<S>(
+    view: Subject,
+    heard: S,
+) -> SpiedStream<S, impl metaspy::channels::KindOf<S::Item> + Unpin>
 where
     S: Stream<Item = mini_redis::Result<Heard>>,
 {

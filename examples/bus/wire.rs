@@ -1,7 +1,7 @@
 //! What is written into messages: the bytes that mini-redis carries and does not look into.
 //!
-//! It is text. mini-redis hands on any bytes, but its client makes text of what it receives, and of bytes that are none
-//! a picture of them.
+//! It is text. mini-redis hands on any bytes, but its client makes text of what it receives, and of
+//! bytes that are none a picture of them.
 
 use metaspy::Carried;
 use metaspy::Recording;
@@ -15,7 +15,8 @@ pub enum Kind {
     PanelRefreshed,
 }
 
-pub const KINDS: [Kind; 4] = [Kind::NodeSelected, Kind::NodeChanged, Kind::CommandRun, Kind::PanelRefreshed];
+pub const KINDS: [Kind; 4] =
+    [Kind::NodeSelected, Kind::NodeChanged, Kind::CommandRun, Kind::PanelRefreshed];
 pub const CHANNELS: [&str; 3] = ["nodes", "commands", "panels"];
 
 impl Kind {
@@ -59,12 +60,14 @@ pub enum Letter {
 }
 
 impl Letter {
-    /// `announced RECORDING EVENT PUBLISHER NUMBER KIND`, filled up with dots; `end NUMBER NUMBER …`.
+    /// `announced RECORDING EVENT PUBLISHER NUMBER KIND`, filled up with dots;
+    /// `end NUMBER NUMBER …`.
     pub fn write(&self, recording: &str, payload: usize) -> String {
         match self {
             Letter::Announced(Announcement { sent, publisher, number, kind }) => {
                 let (sent, kind) = (sent.to_bits(), kind.path());
-                let mut text = format!("announced {recording} {sent:x} {publisher} {number} {kind} ");
+                let mut text =
+                    format!("announced {recording} {sent:x} {publisher} {number} {kind} ");
                 text.extend(std::iter::repeat_n('.', payload.saturating_sub(text.len())));
                 text
             }
@@ -75,7 +78,8 @@ impl Letter {
         }
     }
 
-    /// Reads a message; `None` if it is none of ours. What another recording's event caused has no cause here.
+    /// Reads a message; `None` if it is none of ours. What another recording's event caused has no
+    /// cause here.
     pub fn read(text: &str, recording: &str) -> Option<Letter> {
         let mut words = text.split_whitespace();
         match words.next()? {
@@ -83,7 +87,8 @@ impl Letter {
                 let is_ours = words.next()? == recording;
                 let bits = u64::from_str_radix(words.next()?, 16).ok()?;
                 let sent = if is_ours { Carried::from_bits(bits) } else { Carried::NOTHING };
-                let (publisher, number) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+                let (publisher, number) =
+                    (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
                 let path = words.next()?;
                 let kind = KINDS.into_iter().find(|kind| kind.path() == path)?;
                 Some(Letter::Announced(Announcement { sent, publisher, number, kind }))
@@ -94,7 +99,8 @@ impl Letter {
     }
 }
 
-/// Identifies a recording among all processes. The number of an event alone has another meaning in each.
+/// Identifies a recording among all processes. The number of an event alone has another meaning in
+/// each.
 pub fn name_of(recording: &Recording) -> String {
     let header = recording.store().header();
     format!("{:x}-{:x}", header.pid, header.started_ns)
@@ -114,7 +120,8 @@ impl Order {
         Order { next: vec![[0; CHANNELS.len()]; publishers], open: CHANNELS.len() }
     }
 
-    /// How many were missed before this letter; `None` if that is impossible: it came twice, or from no known sender.
+    /// How many were missed before this letter; `None` if that is impossible: it came twice, or
+    /// from no known sender.
     pub fn missed_before(&mut self, channel: usize, letter: &Letter) -> Option<u64> {
         match letter {
             Letter::Announced(Announcement { publisher, number, .. }) => {
@@ -125,7 +132,8 @@ impl Order {
             }
             Letter::End(totals) if totals.len() == self.next.len() => {
                 self.open = self.open.checked_sub(1)?;
-                let missed = |(total, next): (&u64, &mut [u64; _])| total.checked_sub(*next.get(channel)?);
+                let missed =
+                    |(total, next): (&u64, &mut [u64; _])| total.checked_sub(*next.get(channel)?);
                 totals.iter().zip(&mut self.next).map(missed).sum()
             }
             Letter::End(_) => None,
@@ -168,15 +176,22 @@ mod tests {
     #[test]
     fn the_event_of_another_recording_is_no_cause() {
         let text = announced(0, 0).write("another", 0);
-        let Some(Letter::Announced(read)) = Letter::read(&text, "this one") else { panic!("{text}") };
+        let Some(Letter::Announced(read)) = Letter::read(&text, "this one") else {
+            panic!("{text}")
+        };
         assert_eq!((read.sent, read.number), (Carried::NOTHING, 0));
     }
 
     #[test]
     fn what_is_no_letter_of_ours_is_not_read_as_one() {
-        for text in
-            ["", "hello", "announced", "announced r zz 0 0 nodes::node_selected", "announced r 1 0 0 x", "end x"]
-        {
+        for text in [
+            "",
+            "hello",
+            "announced",
+            "announced r zz 0 0 nodes::node_selected",
+            "announced r 1 0 0 x",
+            "end x",
+        ] {
             assert_eq!(Letter::read(text, "r"), None, "{text}");
         }
     }

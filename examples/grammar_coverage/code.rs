@@ -12,12 +12,17 @@ use winnow::{ModalResult, Parser};
 
 /// Parses the inputs, and reports what they exercised of the parser below.
 pub fn report(inputs: &[(String, String)]) -> Result<(), Box<dyn Error>> {
-    let profiler = Profiler::new("json").observe(productions("code::*").mode(Mode::Tally)).install()?;
+    let profiler =
+        Profiler::new("json").observe(productions("code::*").mode(Mode::Tally)).install()?;
     let accepted = inputs.iter().filter(|(_, text)| value.parse(text).is_ok()).count();
     let profile = profiler.uninstall();
     let counts = profile.counts().by_site();
 
-    println!("# JSON in winnow: {} inputs, {accepted} accepted, {} rejected\n", inputs.len(), inputs.len() - accepted);
+    println!(
+        "# JSON in winnow: {} inputs, {accepted} accepted, {} rejected\n",
+        inputs.len(),
+        inputs.len() - accepted
+    );
     let sites = metaspy::instrumenter::entries().into_iter().map(|entry| entry.site);
     for production in sites.filter(|site| site.path().contains("::code::")) {
         let measure = counts.at(&production.path()).map(|row| row.measure).unwrap_or_default();
@@ -27,7 +32,11 @@ pub fn report(inputs: &[(String, String)]) -> Result<(), Box<dyn Error>> {
             (_, 0) => "NEVER MATCHED",
             _ => "",
         };
-        println!("{:<22} {:>8} entered {matched:>8} matched  {state}", production.def().name, measure.count);
+        println!(
+            "{:<22} {:>8} entered {matched:>8} matched  {state}",
+            production.def().name,
+            measure.count
+        );
     }
     Ok(())
 }

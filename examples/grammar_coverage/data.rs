@@ -3,7 +3,8 @@
 use metaspy::productions::pest::{Grammar, GrammarError, Source, Suite};
 use metaspy::productions::{Role, State};
 
-/// Parses the inputs, and reports what they exercised of one of the grammars in `examples/grammars`.
+/// Parses the inputs, and reports what they exercised of one of the grammars in
+/// `examples/grammars`.
 pub fn report(name: &str, rule: &str, inputs: &[(String, String)]) -> Result<(), GrammarError> {
     let text = match name {
         "toml" => include_str!("../grammars/toml.pest"),
@@ -29,7 +30,10 @@ pub fn report(name: &str, rule: &str, inputs: &[(String, String)]) -> Result<(),
             State::NeverMatched => "NEVER MATCHED",
             State::NeverEntered => "NEVER ENTERED",
         };
-        println!("{:<22} {:>8} entered {:>8} matched  {state}", production.name, all.entered, all.matched);
+        println!(
+            "{:<22} {:>8} entered {:>8} matched  {state}",
+            production.name, all.entered, all.matched
+        );
     }
     println!();
     for (alternative, shadow) in grammar.alternatives().iter().zip(&coverage.shadows) {

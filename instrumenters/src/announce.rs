@@ -7,8 +7,8 @@ use metaspy_core::site::linkme::distributed_slice;
 
 /// Message with a kind. With `#[derive(Announce)]`, the kind is the name of the variant.
 ///
-/// A tap uses the derive if the type is `Debug` and has no parameters. For other types, give the tap a closure:
-/// `.kind(|message| message.kind())`.
+/// A tap uses the derive if the type is `Debug` and has no parameters. For other types, give the
+/// tap a closure: `.kind(|message| message.kind())`.
 pub trait Announce {
     /// All kinds, also those that are never announced.
     const KINDS: &'static [&'static str];

@@ -8,7 +8,11 @@ pub(crate) struct Attempt(Resource);
 
 impl Attempt {
     /// Begins an operation, if the site is armed for the subject.
-    pub fn begin<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Self {
+    pub fn begin<'a>(
+        site: &'static Site,
+        subject: Subject,
+        reify: impl FnOnce(&mut Reify<'a>),
+    ) -> Self {
         Attempt(Resource::begin(site, subject, reify))
     }
 

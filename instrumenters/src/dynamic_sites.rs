@@ -12,7 +12,10 @@ use crate::lookup_cache::{LookupCache, Names};
 
 /// Returns the site of the calls `name` on values of type `T`. Each type and name has a site.
 #[inline]
-pub(crate) fn for_calls<T: ?Sized>(name: &'static str, at: &'static Location<'static>) -> &'static Site {
+pub(crate) fn for_calls<T: ?Sized>(
+    name: &'static str,
+    at: &'static Location<'static>,
+) -> &'static Site {
     thread_local! {
         static KNOWN: LookupCache<Names, &'static Site> = const { LookupCache::new() };
     }
@@ -20,7 +23,9 @@ pub(crate) fn for_calls<T: ?Sized>(name: &'static str, at: &'static Location<'st
         let (module, ty) = path_of(type_name::<T>());
         site(SiteKind::Method, module, format!("{ty}::{name}"), at)
     };
-    KNOWN.try_with(|known| known.get([type_name::<T>(), name], look_up)).unwrap_or_else(|_| look_up())
+    KNOWN
+        .try_with(|known| known.get([type_name::<T>(), name], look_up))
+        .unwrap_or_else(|_| look_up())
 }
 
 /// Returns the site of a kind of announcements: `jobs::Done::sent`.
@@ -78,7 +83,8 @@ pub(crate) fn site_in(
 /// Splits a type's name into module and name, without its arguments: `a::b::Scene<u8>` is `Scene`
 /// in `a::b`.
 pub(crate) fn path_of(ty: &'static str) -> (&'static str, &'static str) {
-    let is_named = ty.starts_with(|first: char| first.is_alphabetic() || first == '_') && !ty.starts_with("dyn ");
+    let is_named = ty.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && !ty.starts_with("dyn ");
     let path = if is_named { ty.split('<').next().unwrap_or(ty) } else { ty };
     match path.rsplit_once("::") {
         Some((module, name)) if is_named => (module, name),

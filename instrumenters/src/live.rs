@@ -53,8 +53,9 @@ impl LiveEvents for Installed {
 /// Events of a profiler, at most a tenth of a second late. The program never waits for their
 /// consumer.
 ///
-/// A consumer that is too slow misses the newest events; [`Events::missed`] counts them. With the feature `tokio` this is a
-/// `Stream`. On a thread, [`Events::next_within`] waits. Dropping it ends the delivery.
+/// A consumer that is too slow misses the newest events; [`Events::missed`] counts them. With the
+/// feature `tokio` this is a `Stream`. On a thread, [`Events::next_within`] waits. Dropping it ends
+/// the delivery.
 pub struct Events {
     // This field is dropped first. Afterwards no event is put into the queue.
     watching: Subscription,
@@ -75,8 +76,10 @@ impl Events {
             if let Some(event) = state.events.pop_front() {
                 return Some(event);
             }
-            let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-            state = self.queue.came.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            let left =
+                until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
+            state =
+                self.queue.came.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -107,7 +110,10 @@ impl Events {
 impl fmt::Debug for Events {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.queue.lock();
-        f.debug_struct("Events").field("waiting", &state.events.len()).field("missed", &state.missed).finish()
+        f.debug_struct("Events")
+            .field("waiting", &state.events.len())
+            .field("missed", &state.missed)
+            .finish()
     }
 }
 
@@ -115,7 +121,10 @@ impl fmt::Debug for Events {
 impl tokio_stream::Stream for Events {
     type Item = Event;
 
-    fn poll_next(self: std::pin::Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<Option<Event>> {
+    fn poll_next(
+        self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Event>> {
         self.get_mut().poll_event(context.waker())
     }
 }

@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::panic::Location;
 
 /// Direct-mapped cache of `CELLS` cells for a thread.
-pub(crate) struct LookupCache<K: 'static, V: 'static, const CELLS: usize = 64>([Cell<Option<(K, V)>>; CELLS]);
+pub(crate) struct LookupCache<K: 'static, V: 'static, const CELLS: usize = 64>(
+    [Cell<Option<(K, V)>>; CELLS],
+);
 
 /// Key of a cache.
 pub(crate) trait CacheKey: Copy + Eq {

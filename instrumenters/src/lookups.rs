@@ -55,7 +55,12 @@ impl Lookups {
     pub fn new(name: &'static str) -> Self {
         let at = Location::caller();
         let site = |what| dynamic_sites::site(SiteKind::State, "", format!("{name}::{what}"), at);
-        Lookups { hit: site("hit"), miss: site("miss"), fill: site("fill"), cache: ObjectId::of::<Lookups>() }
+        Lookups {
+            hit: site("hit"),
+            miss: site("miss"),
+            fill: site("fill"),
+            cache: ObjectId::of::<Lookups>(),
+        }
     }
 
     /// Looks up a key. A lookup with a value is a hit, otherwise a miss.
@@ -74,7 +79,11 @@ impl Lookups {
     #[inline]
     pub fn fill<V>(&self, key: impl Identify, make: impl FnOnce() -> V) -> V {
         let is_armed = self.fill.is_armed();
-        let call = if is_armed { hook::enter(self.fill, hook::subject(|| key.identify())) } else { Call::inert() };
+        let call = if is_armed {
+            hook::enter(self.fill, hook::subject(|| key.identify()))
+        } else {
+            Call::inert()
+        };
         let value = make();
         call.done(Outcome::Returned);
         value

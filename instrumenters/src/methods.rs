@@ -9,7 +9,8 @@ use crate::call_instrumenter::CallInstrumenter;
 use crate::site_ref::{NamedSite, SiteRef};
 use crate::sites::Sites;
 
-/// Observes functions, and methods on all objects: `methods(site!(Scene::measure))`, `methods("layout::*")`.
+/// Observes functions, and methods on all objects: `methods(site!(Scene::measure))`,
+/// `methods("layout::*")`.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -50,8 +51,8 @@ pub fn methods(sites: impl Into<Sites>) -> CallInstrumenter {
 /// # Ok::<(), InstallError>(())
 /// ```
 ///
-/// The receiver is borrowed for the handler only. It is not available if `Self` has parameters or lifetimes, in functions
-/// without a receiver, and in async methods: installing is an error then.
+/// The receiver is borrowed for the handler only. It is not available if `Self` has parameters or
+/// lifetimes, in functions without a receiver, and in async methods: installing is an error then.
 pub fn on<R: 'static>(
     site: impl ReceiverSite<R>,
     handler: impl Fn(&R, &CallView<'_>) + Send + Sync + 'static,
@@ -63,7 +64,9 @@ pub fn on<R: 'static>(
                 handler(receiver, call);
             }
         })
-        .refused(has_none.then_some("this site offers no receiver: use `methods(…).before(…)`, or `subject = …`"))
+        .refused(has_none.then_some(
+            "this site offers no receiver: use `methods(…).before(…)`, or `subject = …`",
+        ))
 }
 
 /// Site whose calls have a receiver of type `R`.

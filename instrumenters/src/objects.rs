@@ -40,7 +40,10 @@ where
 ///
 /// The predicate runs once for each subject, at its first call. If members change, use
 /// [`in_group`].
-pub fn group(belongs: impl Fn(Subject) -> bool + Send + Sync + 'static, sites: impl Into<Sites>) -> CallInstrumenter {
+pub fn group(
+    belongs: impl Fn(Subject) -> bool + Send + Sync + 'static,
+    sites: impl Into<Sites>,
+) -> CallInstrumenter {
     in_group(&Group::new(belongs), sites)
 }
 

@@ -63,7 +63,11 @@ impl<R: ?Sized> NamedSite<R> {
     /// name.
     pub fn sites(self) -> Vec<&'static Site> {
         let named = |name: &str| -> Vec<&'static Site> {
-            site::entries().iter().map(|entry| entry.site).filter(|site| site.def().name == name).collect()
+            site::entries()
+                .iter()
+                .map(|entry| entry.site)
+                .filter(|site| site.def().name == name)
+                .collect()
         };
         let own = self.nearest(named(self.own));
         if own.is_empty() { named(self.default) } else { own }

@@ -54,9 +54,13 @@ impl Sites {
             Selection::Several(sites, name) if sites.is_empty() => {
                 Err(InstallError::NoSite { selector: (*name).to_owned(), nearest: Vec::new() })
             }
-            Selection::Several(sites, _) => sites.iter().try_for_each(|site| session.arm(site, arming.clone())),
+            Selection::Several(sites, _) => {
+                sites.iter().try_for_each(|site| session.arm(site, arming.clone()))
+            }
             Selection::Family(family, _) => session.arm_family(*family, arming),
-            Selection::Matching(selector) => session.arm_matching(&selector.parse::<Selector>()?, arming),
+            Selection::Matching(selector) => {
+                session.arm_matching(&selector.parse::<Selector>()?, arming)
+            }
             Selection::Future(selector, kind) => {
                 session.arm_pending(&selector.parse::<Selector>()?, Some(*kind), arming)
             }
@@ -112,7 +116,9 @@ impl fmt::Debug for Sites {
         match &self.0 {
             Selection::One(site) => write!(f, "Sites({})", site.path()),
             Selection::Several(_, name) | Selection::Family(_, name) => write!(f, "Sites({name})"),
-            Selection::Matching(selector) | Selection::Future(selector, _) => write!(f, "Sites({selector})"),
+            Selection::Matching(selector) | Selection::Future(selector, _) => {
+                write!(f, "Sites({selector})")
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use metaspy_core::{Identify, Outcome, Site};
 
 /// Records a transition: `state!(connection, State::Idle, State::Busy)`.
 ///
-/// The event is an instant about the subject. The name of the site is the text of the two states, `MODULE::Idle->Busy`, and
-/// it is registered before `main`. If the states are variables, the name has the names of the variables; the arguments `from` and
-/// `to` have the values.
+/// The event is an instant about the subject. The name of the site is the text of the two states,
+/// `MODULE::Idle->Busy`, and it is registered before `main`. If the states are variables, the name
+/// has the names of the variables; the arguments `from` and `to` have the values.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -55,7 +55,12 @@ macro_rules! state {
 /// Records a transition, on behalf of the code that `state!` generates.
 #[doc(hidden)]
 #[cold]
-pub fn transition(site: &'static Site, subject: &(impl Identify + ?Sized), from: &dyn Debug, to: &dyn Debug) {
+pub fn transition(
+    site: &'static Site,
+    subject: &(impl Identify + ?Sized),
+    from: &dyn Debug,
+    to: &dyn Debug,
+) {
     let subject = metaspy_core::hook::subject(|| subject.identify());
     let call = enter_with(site, subject, |reify| {
         reify.arg("from", from);

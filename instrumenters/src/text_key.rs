@@ -40,7 +40,11 @@ fn give_label(subject: Subject, text: String) {
         return;
     }
     drop(given);
-    let is_new = GIVEN.write().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(subject);
+    let is_new = GIVEN
+        .write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_or_insert_default()
+        .insert(subject);
     if is_new {
         label(subject, text);
     }
@@ -96,9 +100,13 @@ mod tests {
 
     #[test]
     fn a_number_that_is_written_out_is_the_number() {
-        let numbers = ["0", "7", "18446744073709551615", "-1"].map(|number| text(&[number]).number());
+        let numbers =
+            ["0", "7", "18446744073709551615", "-1"].map(|number| text(&[number]).number());
         assert_eq!(numbers, [Some(0), Some(7), Some(u64::MAX), Some(u64::MAX)]);
-        assert_eq!(["", "-", "07", "+7", "-07", "7 ", "x"].map(|word| text(&[word]).number()), [None; 7]);
+        assert_eq!(
+            ["", "-", "07", "+7", "-07", "7 ", "x"].map(|word| text(&[word]).number()),
+            [None; 7]
+        );
     }
 
     #[test]

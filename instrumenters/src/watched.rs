@@ -43,8 +43,14 @@ impl<T> Watched<T> {
     #[track_caller]
     pub fn new(name: &'static str, value: T) -> Self {
         let at = Location::caller();
-        let site = |access| dynamic_sites::site(SiteKind::State, "", format!("{name}::{access}"), at);
-        Watched { value, read: site("read"), write: site("write"), about: About::Itself(ObjectId::of::<T>()) }
+        let site =
+            |access| dynamic_sites::site(SiteKind::State, "", format!("{name}::{access}"), at);
+        Watched {
+            value,
+            read: site("read"),
+            write: site("write"),
+            about: About::Itself(ObjectId::of::<T>()),
+        }
     }
 
     /// Makes `owner` the subject of the events.
@@ -71,7 +77,11 @@ impl<T> Watched<T> {
     /// Changes the value in place, as a write with a duration and effects.
     #[inline]
     pub fn update<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
-        let call = if self.write.is_armed() { hook::enter(self.write, self.identify()) } else { Call::inert() };
+        let call = if self.write.is_armed() {
+            hook::enter(self.write, self.identify())
+        } else {
+            Call::inert()
+        };
         let value = change(&mut self.value);
         call.done(Outcome::Returned);
         value

@@ -18,7 +18,10 @@ fn turn() -> MutexGuard<'static, ()> {
 fn walked(selector: &str, parse: impl FnOnce()) -> Vec<String> {
     let _turn = turn();
     let recording = Recording::memory().budget(4 << 20).start().expect("there are 4 MiB");
-    let installed = Profiler::new("parser").observe(productions(selector)).install().expect("they are observed");
+    let installed = Profiler::new("parser")
+        .observe(productions(selector))
+        .install()
+        .expect("they are observed");
     parse();
     drop(installed);
     let store = recording.store();
@@ -26,15 +29,29 @@ fn walked(selector: &str, parse: impl FnOnce()) -> Vec<String> {
     events.iter().map(|event| described(&store, event)).collect()
 }
 
-/// An event in a line: input, production, where it was tried, how it ended and what it matched, its cause.
+/// An event in a line: input, production, where it was tried, how it ended and what it matched, its
+/// cause.
 fn described(store: &Store, event: &Event) -> String {
-    let name = |event: &Event| store.site_path(event.site).rsplit("::").next().unwrap_or_default().to_owned();
+    let name = |event: &Event| {
+        store.site_path(event.site).rsplit("::").next().unwrap_or_default().to_owned()
+    };
     let input = event.subject.map(|input| store.subject_text(input) + ": ").unwrap_or_default();
     let details = store.details(event.id);
-    let of = |detail: &Detail| if detail.name == "checks" { "checks".to_owned() } else { detail.value.to_string() };
+    let of = |detail: &Detail| {
+        if detail.name == "checks" { "checks".to_owned() } else { detail.value.to_string() }
+    };
     let details: Vec<String> = details.iter().map(of).collect();
-    let cause = event.cause.and_then(|cause| store.event(cause)).map(|cause| format!(" < {}", name(&cause)));
-    format!("{input}{} {:?} {}{}", name(event), event.outcome, details.join(" "), cause.unwrap_or_default())
+    let cause = event
+        .cause
+        .and_then(|cause| store.event(cause))
+        .map(|cause| format!(" < {}", name(&cause)));
+    format!(
+        "{input}{} {:?} {}{}",
+        name(event),
+        event.outcome,
+        details.join(" "),
+        cause.unwrap_or_default()
+    )
 }
 
 mod in_winnow {
@@ -117,7 +134,10 @@ fn a_tally_counts_without_events() {
         let measure = rows.at(name).expect("it was tried").measure;
         (measure.count, measure.failed)
     };
-    assert_eq!([measure("value"), measure("name"), measure("number")], [(300, 0), (300, 200), (200, 100)]);
+    assert_eq!(
+        [measure("value"), measure("name"), measure("number")],
+        [(300, 0), (300, 200), (200, 100)]
+    );
     assert_eq!(recording.store().totals().stored, 0);
 }
 
@@ -135,13 +155,16 @@ mod in_nom {
         let list = delimited(char('['), cut(separated_list1(char(','), value)), cut(char(']')));
         // What is only recognised is only checked, and counts all the same.
         let list = recognize(list.spied("list"));
-        alt((alpha1.spied("name"), digit1.spied("number"), list, tag("->").spied("arrow"))).spied("value").parse(input)
+        alt((alpha1.spied("name"), digit1.spied("number"), list, tag("->").spied("arrow")))
+            .spied("value")
+            .parse(input)
     }
 }
 
 #[test]
 fn nom_productions_are_the_same_in_check_mode_and_at_an_early_end() {
-    // Names that are only texts are known from their first use on. Another test may be looking at all of them.
+    // Names that are only texts are known from their first use on. Another test may be looking at
+    // all of them.
     let its_turn = turn();
     assert_eq!(in_nom::value("a"), Ok(("", "a")));
     drop(its_turn);
@@ -172,9 +195,17 @@ mod in_chumsky {
 
     pub fn value<'i>() -> impl Parser<'i, &'i str, ()> {
         recursive(|value| {
-            let list = value.separated_by(just(',')).at_least(1).delimited_by(just('['), just(']')).spied("items");
-            choice((text::ascii::ident().ignored().spied("ident"), text::int(10).ignored().spied("int"), list))
-                .spied("any")
+            let list = value
+                .separated_by(just(','))
+                .at_least(1)
+                .delimited_by(just('['), just(']'))
+                .spied("items");
+            choice((
+                text::ascii::ident().ignored().spied("ident"),
+                text::int(10).ignored().spied("int"),
+                list,
+            ))
+            .spied("any")
         })
     }
 }
@@ -210,10 +241,13 @@ fn chumsky_productions_are_the_same_in_parse_and_check() {
 fn memoized_productions_of_chumsky_are_tried_and_not_run() {
     use chumsky::prelude::*;
     use metaspy_instrumenters::productions::chumsky::ParserExt;
-    let word = text::ascii::ident::<&str, extra::Default>().spied("run").memoized().spied("asked").boxed();
-    let words = choice((word.clone().then_ignore(just('!')), word.clone().then_ignore(just('?')), word));
+    let word =
+        text::ascii::ident::<&str, extra::Default>().spied("run").memoized().spied("asked").boxed();
+    let words =
+        choice((word.clone().then_ignore(just('!')), word.clone().then_ignore(just('?')), word));
     let events = walked("combinators::*", || assert!(words.parse("7").has_errors()));
-    // Chumsky remembers where something did not match; in a box, as it knows a parser by its address.
+    // Chumsky remembers where something did not match; in a box, as it knows a parser by its
+    // address.
     let expected = ["asked Failed 0", "run Failed 0 < asked", "asked Failed 0", "asked Failed 0"];
     assert_eq!(events.iter().map(|event| event.trim_end()).collect::<Vec<_>>(), expected);
 }
@@ -227,9 +261,15 @@ fn in_combine_a_committed_failure_is_a_cut() {
     let parse = |input: &str| {
         let word = || many1::<String, _, _>(letter()).spied("letters");
         let list = (char('['), word(), char(']')).map(|(_, word, _)| word).spied("bracketed");
-        word().or(list).or(many1(digit()).spied("digits")).spied("whole").parse(input).map(|(value, _)| value)
+        word()
+            .or(list)
+            .or(many1(digit()).spied("digits"))
+            .spied("whole")
+            .parse(input)
+            .map(|(value, _)| value)
     };
-    // Names that are only texts are known from their first use on. Another test may be looking at all of them.
+    // Names that are only texts are known from their first use on. Another test may be looking at
+    // all of them.
     let its_turn = turn();
     assert_eq!(parse("a"), Ok("a".to_owned()));
     drop(its_turn);

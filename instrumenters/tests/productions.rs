@@ -15,10 +15,14 @@ integer = @{ '0'..'9'+ }
 fn activations_are_events_with_their_causes_places_and_inputs() {
     let source = Source { name: "grammars/number.pest".into(), text: TEXT.into() };
     let grammar = Grammar::new(&[source], "all").expect("it is a grammar");
-    // What refers to what is written in order, also into a recording that begins after the grammar was read.
+    // What refers to what is written in order, also into a recording that begins after the grammar
+    // was read.
     assert_eq!(grammar.sites().len(), 4);
     let recording = Recording::memory().budget(4 << 20).start().expect("there are 4 MiB");
-    let installed = Profiler::new("grammar").observe(productions(&grammar)).install().expect("they are observed");
+    let installed = Profiler::new("grammar")
+        .observe(productions(&grammar))
+        .install()
+        .expect("they are observed");
     let mut suite = Suite::new(&grammar);
     suite.parse("first".into(), "42");
     suite.parse("second".into(), "4.2");
@@ -27,18 +31,30 @@ fn activations_are_events_with_their_causes_places_and_inputs() {
 
     let store = recording.store();
     let sites = store.sites().iter().filter(|site| site.kind == SiteKind::Production);
-    let sites: Vec<(&str, &str, u32)> = sites.map(|site| (&*site.path, &*site.file, site.lines.0)).collect();
+    let sites: Vec<(&str, &str, u32)> =
+        sites.map(|site| (&*site.path, &*site.file, site.lines.0)).collect();
     let file = "grammars/number.pest";
-    let expected = [("number::all", 1), ("number::value", 2), ("number::float", 3), ("number::integer", 4)];
+    let expected =
+        [("number::all", 1), ("number::value", 2), ("number::float", 3), ("number::integer", 4)];
     assert_eq!(sites, expected.map(|(path, line)| (path, file, line)));
 
-    // What refers to what is in the recording as well: the grammar, number 0, to the rule it starts with.
-    let kind = store.kinds().find(|kind| kind.name == "Production").expect("productions are related").id;
-    let ids: Vec<u64> =
-        store.sites().iter().filter(|site| site.kind == SiteKind::Production).map(|site| site.id.0.into()).collect();
+    // What refers to what is in the recording as well: the grammar, number 0, to the rule it starts
+    // with.
+    let kind =
+        store.kinds().find(|kind| kind.name == "Production").expect("productions are related").id;
+    let ids: Vec<u64> = store
+        .sites()
+        .iter()
+        .filter(|site| site.kind == SiteKind::Production)
+        .map(|site| site.id.0.into())
+        .collect();
     let refers = |from: u64| -> Vec<u64> {
         let relations = store.relations_of(Subject::new(kind, from));
-        relations.iter().filter(|relation| relation.from.key == from).map(|relation| relation.to.key).collect()
+        relations
+            .iter()
+            .filter(|relation| relation.from.key == from)
+            .map(|relation| relation.to.key)
+            .collect()
     };
     assert_eq!(
         [refers(0), refers(ids[0]), refers(ids[1]), refers(ids[2])],
@@ -67,14 +83,27 @@ fn activations_are_events_with_their_causes_places_and_inputs() {
 
 /// An event in a line: input, production, where it was tried, what it matched, its cause.
 fn described(store: &Store, event: &Event) -> String {
-    let name = |event: &Event| store.site_path(event.site).trim_start_matches("number::").to_owned();
+    let name =
+        |event: &Event| store.site_path(event.site).trim_start_matches("number::").to_owned();
     let details = store.details(event.id);
-    let detail = |name: &str| details.iter().find(|detail| detail.name == name).map(|detail| detail.value.clone());
+    let detail = |name: &str| {
+        details.iter().find(|detail| detail.name == name).map(|detail| detail.value.clone())
+    };
     let input = event.subject.map(|input| store.subject_text(input)).unwrap_or_default();
     let ended = match event.outcome {
-        Outcome::Succeeded => format!("= {}", details.last().map(|detail| detail.value.clone()).unwrap_or_default()),
+        Outcome::Succeeded => {
+            format!("= {}", details.last().map(|detail| detail.value.clone()).unwrap_or_default())
+        }
         _ => "failed".to_owned(),
     };
-    let cause = event.cause.and_then(|cause| store.event(cause)).map(|cause| format!(" < {}", name(&cause)));
-    format!("{input}: {} at {} {ended}{}", name(event), detail("at").unwrap_or_default(), cause.unwrap_or_default())
+    let cause = event
+        .cause
+        .and_then(|cause| store.event(cause))
+        .map(|cause| format!(" < {}", name(&cause)));
+    format!(
+        "{input}: {} at {} {ended}{}",
+        name(event),
+        detail("at").unwrap_or_default(),
+        cause.unwrap_or_default()
+    )
 }

@@ -1,10 +1,12 @@
-//! Packs the source of the core that this crate depends on, so that an installed `cargo-metaspy` can build it anywhere.
+//! Packs the source of the core that this crate depends on, so that an installed `cargo-metaspy`
+//! can build it anywhere.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The packages of the core: the name of their `links` key in the environment, and their directory in a workspace.
+/// The packages of the core: the name of their `links` key in the environment, and their directory
+/// in a workspace.
 const PACKAGES: [(&str, &str); 5] = [
     ("CORE", "metaspy-core"),
     ("PROBE", "metaspy-core/probe"),
@@ -17,7 +19,8 @@ fn main() {
     let mut packed = String::from("&[\n");
     for (package, dir) in PACKAGES {
         let root = env::var_os(format!("DEP_METASPY_{package}_ROOT"));
-        let root = PathBuf::from(root.expect("each package of the core reports where its source is"));
+        let root =
+            PathBuf::from(root.expect("each package of the core reports where its source is"));
         pack(&root, dir, &mut packed);
         println!("cargo::rerun-if-changed={}", root.join("src").display());
     }
@@ -37,12 +40,14 @@ fn pack(root: &Path, dir: &str, packed: &mut String) {
     for file in &files {
         let name = file.to_str().expect("files of the core have plain names").replace('\\', "/");
         let path = root.join(file);
-        writeln!(packed, "({:?}, include_str!({path:?})),", format!("{dir}/{name}")).expect("memory takes it");
+        writeln!(packed, "({:?}, include_str!({path:?})),", format!("{dir}/{name}"))
+            .expect("memory takes it");
         println!("cargo::rerun-if-changed={}", path.display());
     }
 }
 
-/// The versions that this build uses: so they are where cargo keeps packages, also without a network.
+/// The versions that this build uses: so they are where cargo keeps packages, also without a
+/// network.
 fn lock_file() -> String {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut above = package.ancestors().map(|dir| dir.join("Cargo.lock"));

@@ -37,11 +37,19 @@ pub struct Declarations<'a> {
 impl Documents {
     /// Calls a function with the text of a file. Returns `None` if there is no such file.
     fn with<T>(&self, file: &Path, use_it: impl FnOnce(&Document) -> T) -> Option<T> {
-        if let Some(open) = self.open.values().find(|document| document.path.as_deref() == Some(file)) {
+        if let Some(open) =
+            self.open.values().find(|document| document.path.as_deref() == Some(file))
+        {
             return open.answering().map(use_it);
         }
-        let state = fs::metadata(file).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
-        let known = self.read.borrow().get(file).filter(|(known, _)| *known == state).map(|(_, known)| known.clone());
+        let state =
+            fs::metadata(file).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
+        let known = self
+            .read
+            .borrow()
+            .get(file)
+            .filter(|(known, _)| *known == state)
+            .map(|(_, known)| known.clone());
         let document = match known {
             Some(document) => document,
             None => {
@@ -66,9 +74,9 @@ impl<'a> Declarations<'a> {
     pub fn of(&self, path: &str) -> Option<(PathBuf, Range)> {
         let (file, line) = self.model.declaration(path)?;
         let mut found = self.found.borrow_mut();
-        let functions = found
-            .entry(file.clone())
-            .or_insert_with(|| self.documents.with(&file, |document| self.functions(document)).unwrap_or_default());
+        let functions = found.entry(file.clone()).or_insert_with(|| {
+            self.documents.with(&file, |document| self.functions(document)).unwrap_or_default()
+        });
         let recorded = Position::new(line.saturating_sub(1), 0);
         let range = functions.get(path).copied().unwrap_or(Range::new(recorded, recorded));
         Some((file, range))

@@ -13,7 +13,8 @@ use crate::snapshot::{Model, Snapshot};
 use crate::source::{Bound, Columns, Function, Lines, Outline};
 use crate::uri;
 
-/// Size up to which a text is read when a request needs it, in bytes. A longer text is read by another thread.
+/// Size up to which a text is read when a request needs it, in bytes. A longer text is read by
+/// another thread.
 const SHORT: usize = 64 << 10;
 
 /// Open document, or the text of a file that is not open.
@@ -28,7 +29,8 @@ pub struct Document {
     /// Number of the state.
     state: u64,
     outline: OnceCell<Outline>,
-    /// Last state within the bounds. It answers requests if the present state exceeds a bound, or is not read yet.
+    /// Last state within the bounds. It answers requests if the present state exceeds a bound, or
+    /// is not read yet.
     earlier: Option<Box<Document>>,
 }
 
@@ -38,7 +40,14 @@ impl Document {
         let path = uri::to_path(uri).map(|path| fs::canonicalize(&path).unwrap_or(path));
         let state = before.as_ref().map_or(0, |before| before.state + 1);
         let earlier = before.and_then(Document::into_earlier);
-        Document { path, version, lines: Lines::new(text), state, outline: OnceCell::new(), earlier }
+        Document {
+            path,
+            version,
+            lines: Lines::new(text),
+            state,
+            outline: OnceCell::new(),
+            earlier,
+        }
     }
 
     /// Creates a document for a file that is not open in the editor.
@@ -90,14 +99,16 @@ impl Document {
     }
 
     /// Returns the state that answers requests: this state, or an earlier state if this state
-    /// exceeds a bound or is not read yet. Without an earlier state, nothing answers until it is read.
+    /// exceeds a bound or is not read yet. Without an earlier state, nothing answers until it is
+    /// read.
     pub fn answering(&self) -> Option<&Document> {
         let earlier = self.earlier.as_deref();
         if self.is_awaited() {
             return earlier;
         }
-        let earlier =
-            earlier.filter(|earlier| self.outline().exceeded.is_some() && earlier.outline().exceeded.is_none());
+        let earlier = earlier.filter(|earlier| {
+            self.outline().exceeded.is_some() && earlier.outline().exceeded.is_none()
+        });
         Some(earlier.unwrap_or(self))
     }
 }
@@ -125,7 +136,8 @@ pub fn matches(document: &Document, model: &Model) -> (FileModules, Vec<Option<M
     let path = document.path.as_deref().unwrap_or(Path::new(""));
     let line_of = |function: &Function| document.lines.line(function.whole.start) + 1;
     let functions = &document.outline().functions;
-    let modules = FileModules::new(path, functions, model.methods_of(path).map(|(_, method)| &method.site));
+    let modules =
+        FileModules::new(path, functions, model.methods_of(path).map(|(_, method)| &method.site));
     let matches = matching::find(functions, line_of, &modules, model.methods_of(path));
     (modules, matches)
 }
@@ -181,10 +193,15 @@ mod tests {
         assert!(first.answering().is_some_and(|it| it.version == 1));
 
         let second = Document::new(URI, 2, long(11_000), Some(first));
-        assert!(second.answering().is_some_and(|it| it.version == 1) && second.exceeded().is_none());
+        assert!(
+            second.answering().is_some_and(|it| it.version == 1) && second.exceeded().is_none()
+        );
         assert!(!second.set_outline(state, Outline::default()), "it is that of the first text");
         let third = Document::new(URI, 3, long(12_000), Some(second));
-        assert!(third.answering().is_some_and(|it| it.version == 1), "the second text was not read");
+        assert!(
+            third.answering().is_some_and(|it| it.version == 1),
+            "the second text was not read"
+        );
         let (state, text) = third.to_read().expect("another thread reads it");
         assert!(third.set_outline(state, Outline::new(&text)));
         assert!(third.answering().is_some_and(|it| it.outline().functions.len() == 12_000));

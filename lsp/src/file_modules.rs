@@ -24,22 +24,29 @@ impl FileModules {
         functions: &[Function],
         methods: impl Iterator<Item = &'m RecordedSite> + Clone,
     ) -> FileModules {
-        let all: BTreeSet<&str> = methods.clone().filter_map(|site| Some(module_and_name(site)?.0)).collect();
+        let all: BTreeSet<&str> =
+            methods.clone().filter_map(|site| Some(module_and_name(site)?.0)).collect();
         let crates: BTreeSet<&str> = all.iter().map(|module| first_segment(module)).collect();
         let mut by_name: HashMap<&str, Vec<&Function>> = HashMap::new();
         for function in functions {
             by_name.entry(&function.name).or_default().push(function);
         }
         let of_crate = |name: &&str| {
-            let modules: Vec<&str> = all.iter().copied().filter(|module| first_segment(module) == *name).collect();
-            let by_path: BTreeSet<&str> = modules.iter().flat_map(|module| named_by(file, module)).collect();
+            let modules: Vec<&str> =
+                all.iter().copied().filter(|module| first_segment(module) == *name).collect();
+            let by_path: BTreeSet<&str> =
+                modules.iter().flat_map(|module| named_by(file, module)).collect();
             if by_path.len() == 1 {
                 return by_path.first().map(|only| (*only).to_owned());
             }
             // The modules of all items in a file are the file's module or inside it.
             let is_around = |outer: &str| modules.iter().all(|module| is_or_within(module, outer));
-            let is_possible = |outer: &&str| is_around(outer) && (by_path.is_empty() || by_path.contains(outer));
-            let own = methods.clone().filter_map(module_and_name).filter(|(module, _)| first_segment(module) == *name);
+            let is_possible =
+                |outer: &&str| is_around(outer) && (by_path.is_empty() || by_path.contains(outer));
+            let own = methods
+                .clone()
+                .filter_map(module_and_name)
+                .filter(|(module, _)| first_segment(module) == *name);
             let outer = own.flat_map(|(module, name)| {
                 let namesakes = by_name.get(name).into_iter().flatten();
                 namesakes.filter_map(move |function| without(module, &function.modules))
@@ -78,7 +85,8 @@ fn without_length(path: &str) -> Option<(&str, &str)> {
 /// module with its directories.
 fn named_by<'m>(file: &Path, module: &'m str) -> Vec<&'m str> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let mut names: Vec<String> = file.parent().into_iter().flatten().map(|it| it.to_string_lossy().into()).collect();
+    let mut names: Vec<String> =
+        file.parent().into_iter().flatten().map(|it| it.to_string_lossy().into()).collect();
     if stem != "mod" {
         names.push(stem.clone().into_owned());
     }
@@ -139,7 +147,9 @@ mod tests {
     /// Checks the modules of a file with this text and these methods. A method has its module
     /// before the space.
     fn check(file: &str, text: &str, methods: &[&str], expected: &[&str]) {
-        let split = |method: &&str| method.split_once(' ').map(|(module, name)| testing::site(module, name));
+        let split = |method: &&str| {
+            method.split_once(' ').map(|(module, name)| testing::site(module, name))
+        };
         let sites: Vec<RecordedSite> = methods.iter().filter_map(split).collect();
         let found = FileModules::new(Path::new(file), &Outline::new(text).functions, sites.iter());
         assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{file}: {methods:?}");
@@ -152,7 +162,12 @@ mod tests {
         check("/w/src/b/c.rs", own, &["a::b::c::m f"], &["a::b::c"]);
         check("/w/src/b/mod.rs", "", &["a::b f", "a::b::m f"], &["a::b"]);
         check("/w/tests/a-b.rs", "", &["a_b::m f"], &["a_b"]);
-        check("/w/tests/common/mod.rs", "", &["one::common f", "two::common f"], &["one::common", "two::common"]);
+        check(
+            "/w/tests/common/mod.rs",
+            "",
+            &["one::common f", "two::common f"],
+            &["one::common", "two::common"],
+        );
         check("/w/src/b.rs", "", &["a::b::c::b f"], &["a::b"]);
     }
 
@@ -167,7 +182,8 @@ mod tests {
     #[test]
     fn a_module_is_inner_if_the_rest_is_the_file() {
         let file = FileModules(["a::b".to_owned()].into());
-        let inner = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let inner =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert!(file.is_inner("a::b", &[]) && file.is_inner("a::b::c::d", &inner(&["c", "d"])));
         assert!(!file.is_inner("a::b::c", &[]) && !file.is_inner("a::b", &inner(&["b"])));
         assert!(!file.is_inner("a::b::xc", &inner(&["c"])) && !file.is_inner("b", &inner(&["b"])));

@@ -48,7 +48,8 @@ impl Searcher {
         let (sender, results) = unbounded();
         let work = move || {
             for (number, store, workspace) in queued {
-                // With settings that are wrong, nothing is shown: `metaspy findings` says what is wrong.
+                // With settings that are wrong, nothing is shown: `metaspy findings` says what is
+                // wrong.
                 let Ok(config) = findings::settings_of_project(&workspace) else { continue };
                 if sender.send((number, findings::find(&store, &config))).is_err() {
                     return;
@@ -73,8 +74,8 @@ impl Searcher {
     }
 }
 
-/// Returns the findings of recordings that are listed, the most expensive first. Several recordings of a run may state
-/// the same finding; the most expensive of these is kept.
+/// Returns the findings of recordings that are listed, the most expensive first. Several recordings
+/// of a run may state the same finding; the most expensive of these is kept.
 pub fn listed(searched: &[(PathBuf, Arc<Findings>)]) -> Vec<RecordedFinding> {
     let mut all: Vec<RecordedFinding> = Vec::new();
     for (recording, findings) in searched {

@@ -32,10 +32,8 @@ macro_rules! files {
     };
 }
 
-const NVIM: [File; 4] =
-    files!("nvim": "plugin/metaspy.lua", "lua/metaspy.lua", "lua/metaspy/signs.lua", "lua/metaspy/lists.lua");
-const VSCODE: [File; 5] =
-    files!("vscode": "package.json", "README.md", "src/extension.js", "src/client.js", "src/decorations.js");
+const NVIM: [File; 4] = files!("nvim": "plugin/metaspy.lua", "lua/metaspy.lua", "lua/metaspy/signs.lua", "lua/metaspy/lists.lua");
+const VSCODE: [File; 5] = files!("vscode": "package.json", "README.md", "src/extension.js", "src/client.js", "src/decorations.js");
 
 /// Parts of a `.vsix` beside the extension itself.
 const VSIX: [File; 2] = files!("vscode": "vsix/extension.vsixmanifest", "vsix/[Content_Types].xml");
@@ -67,7 +65,8 @@ impl Editor {
     }
 }
 
-const NEXT: &str = "Next:  cargo metaspy test --timed    in a workspace; then open one of its files.";
+const NEXT: &str =
+    "Next:  cargo metaspy test --timed    in a workspace; then open one of its files.";
 
 fn install_nvim(into: Option<&Path>, program: &Path) -> io::Result<String> {
     let dir = match into {
@@ -76,12 +75,15 @@ fn install_nvim(into: Option<&Path>, program: &Path) -> io::Result<String> {
     };
     for (path, text) in NVIM {
         let path = dir.join(path);
-        fs::create_dir_all(path.parent().unwrap_or(&dir)).map_err(|error| cannot_write(&path, &error))?;
-        files::replace(&path, with_program(text, program).as_bytes()).map_err(|error| cannot_write(&path, &error))?;
+        fs::create_dir_all(path.parent().unwrap_or(&dir))
+            .map_err(|error| cannot_write(&path, &error))?;
+        files::replace(&path, with_program(text, program).as_bytes())
+            .map_err(|error| cannot_write(&path, &error))?;
     }
     let how = match into {
         Some(dir) => format!("Add it to Neovim:  set runtimepath+={}", dir.display()),
-        None => "Neovim loads it when it starts.  :MetaspyRuns, :MetaspyMetric, :MetaspyCallers".to_owned(),
+        None => "Neovim loads it when it starts.  :MetaspyRuns, :MetaspyMetric, :MetaspyCallers"
+            .to_owned(),
     };
     Ok(format!("The plugin is in {}.\n{how}\n{NEXT}", dir.display()))
 }
@@ -93,14 +95,22 @@ fn install_vscode(into: Option<&Path>, program: &Path) -> io::Result<String> {
     fs::create_dir_all(&dir)
         .and_then(|()| files::replace(&file, &vsix))
         .map_err(|error| cannot_write(&file, &error))?;
-    let by_hand =
-        format!("The extension is in {}.\nInstall it:  code --install-extension {}", file.display(), file.display());
+    let by_hand = format!(
+        "The extension is in {}.\nInstall it:  code --install-extension {}",
+        file.display(),
+        file.display()
+    );
     if into.is_some() {
         return Ok(format!("{by_hand}\n{NEXT}"));
     }
     let installed = ["code", "codium", "cursor"].into_iter().find(|editor| {
         let mut command = Command::new(editor);
-        command.arg("--install-extension").arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("--install-extension")
+            .arg(&file)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     });
     Ok(match installed {
@@ -135,9 +145,14 @@ fn user_data() -> io::Result<PathBuf> {
     let windows = || if cfg!(windows) { of("LOCALAPPDATA") } else { None };
     let home = || Some(of("HOME")?.join(".local/share"));
     let found = of("XDG_DATA_HOME").or_else(windows).or_else(home);
-    found.ok_or_else(|| io::Error::other("there is no home directory: name a directory with --into DIR"))
+    found.ok_or_else(|| {
+        io::Error::other("there is no home directory: name a directory with --into DIR")
+    })
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::other(format!("cannot write {} ({error}): name another directory with --into DIR", path.display()))
+    io::Error::other(format!(
+        "cannot write {} ({error}): name another directory with --into DIR",
+        path.display()
+    ))
 }

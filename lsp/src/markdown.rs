@@ -104,9 +104,19 @@ mod tests {
     fn a_name_never_becomes_markup() {
         let name = "`](http://x) **a**\n# b\u{1b}[31m\u{202e}";
         let text = Text::new(Style::Links).link(name, Some("file:///a.rs#L3")).finish();
-        assert!(text.starts_with("[`'](http://x) **a**") && text.ends_with("`](<file:///a.rs#L3>)"), "{text}");
-        assert!(!text.contains(['\n', '\u{1b}', '\u{202e}']) && text.matches('`').count() == 2, "{text}");
-        let plain = Text::new(Style::Plain).heading("metaspy").entry().link("a::b", Some("file:///a")).finish();
+        assert!(
+            text.starts_with("[`'](http://x) **a**") && text.ends_with("`](<file:///a.rs#L3>)"),
+            "{text}"
+        );
+        assert!(
+            !text.contains(['\n', '\u{1b}', '\u{202e}']) && text.matches('`').count() == 2,
+            "{text}"
+        );
+        let plain = Text::new(Style::Plain)
+            .heading("metaspy")
+            .entry()
+            .link("a::b", Some("file:///a"))
+            .finish();
         assert_eq!(plain, "metaspy\n\n- a::b");
     }
 }

@@ -52,9 +52,12 @@ pub fn find<'m>(
     }
     for ((name, modules), places) in names {
         let Some(all) = recorded.get(name) else { continue };
-        let own: Vec<&Recorded> = all.iter().filter(|method| file.is_inner(method.module, modules)).collect();
-        let namesakes: Vec<(usize, u32, u32)> =
-            places.iter().map(|&at| (at, line_of(&functions[at]), functions[at].fingerprint)).collect();
+        let own: Vec<&Recorded> =
+            all.iter().filter(|method| file.is_inner(method.module, modules)).collect();
+        let namesakes: Vec<(usize, u32, u32)> = places
+            .iter()
+            .map(|&at| (at, line_of(&functions[at]), functions[at].fingerprint))
+            .collect();
         for (at, matched) in pair(&namesakes, &own) {
             found[at] = Some(matched);
         }
@@ -75,9 +78,12 @@ fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usiz
         let has_twin = twins[&fingerprint] > 1;
         // Among functions with equal text, only the line makes a difference.
         let is_same = |method: &Recorded| {
-            method.fingerprint != 0 && method.fingerprint == fingerprint && (!has_twin || method.line == line)
+            method.fingerprint != 0
+                && method.fingerprint == fingerprint
+                && (!has_twin || method.line == line)
         };
-        let same: Vec<usize> = (0..methods.len()).filter(|&number| is_same(methods[number])).collect();
+        let same: Vec<usize> =
+            (0..methods.len()).filter(|&number| is_same(methods[number])).collect();
         if same.is_empty() {
             left.push((at, line, has_twin));
             continue;
@@ -86,10 +92,12 @@ fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usiz
         let places = same.iter().map(|&number| methods[number].place).collect();
         pairs.push((at, Match { places, is_stale: false }));
     }
-    let unused = || methods.iter().zip(&used).filter(|(_, used)| !**used).map(|(method, _)| *method);
+    let unused =
+        || methods.iter().zip(&used).filter(|(_, used)| !**used).map(|(method, _)| *method);
     // A recording without hashes needs the same line.
     for &(at, line, _) in &left {
-        if let Some(method) = unused().find(|method| method.fingerprint == 0 && method.line == line) {
+        if let Some(method) = unused().find(|method| method.fingerprint == 0 && method.line == line)
+        {
             pairs.push((at, Match { places: vec![method.place], is_stale: false }));
         }
     }
@@ -120,10 +128,14 @@ mod tests {
     /// Checks functions (line, hash) against methods (line, hash). The result has the indices of
     /// the methods, and a mark if they are stale.
     fn check(functions: &[(u32, u32)], methods: &[(u32, u32)], expected: &[&str]) {
-        let functions: Vec<_> = functions.iter().enumerate().map(|(at, &(line, hash))| (at, line, hash)).collect();
-        let methods: Vec<_> = methods.iter().enumerate().map(|(at, &(line, hash))| method(at, line, hash)).collect();
+        let functions: Vec<_> =
+            functions.iter().enumerate().map(|(at, &(line, hash))| (at, line, hash)).collect();
+        let methods: Vec<_> =
+            methods.iter().enumerate().map(|(at, &(line, hash))| method(at, line, hash)).collect();
         let mut found = vec![String::new(); functions.len()];
-        for (at, Match { places, is_stale }) in pair(&functions, &methods.iter().collect::<Vec<_>>()) {
+        for (at, Match { places, is_stale }) in
+            pair(&functions, &methods.iter().collect::<Vec<_>>())
+        {
             found[at] = format!("{places:?}{}", if is_stale { " stale" } else { "" });
         }
         assert_eq!(found, expected);
@@ -166,14 +178,18 @@ mod tests {
         let outline = Outline::new(text);
         let method = |&(module, name): &(&str, &str)| Method {
             site: site(module, name),
-            facts: Some(Facts { fingerprint: outline.functions[0].fingerprint, ..Facts::default() }),
+            facts: Some(Facts {
+                fingerprint: outline.functions[0].fingerprint,
+                ..Facts::default()
+            }),
             profile: MethodProfile::default(),
         };
         let methods: Vec<Method> = methods.iter().map(method).collect();
         let sites = methods.iter().map(|method| &method.site);
         let modules = FileModules::new(Path::new("/w/src/lib.rs"), &outline.functions, sites);
         let found = find(&outline.functions, |_| 1, &modules, methods.iter().enumerate());
-        let places: Vec<Vec<usize>> = found.into_iter().map(|found| found.unwrap_or_default().places).collect();
+        let places: Vec<Vec<usize>> =
+            found.into_iter().map(|found| found.unwrap_or_default().places).collect();
         assert_eq!(places, expected, "{text}");
     }
 

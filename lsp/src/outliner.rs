@@ -66,9 +66,14 @@ mod tests {
 
     #[test]
     fn only_the_last_text_of_a_document_is_read() {
-        let text = |(uri, state): &(&str, u64)| Text { uri: (*uri).to_owned(), state: *state, text: String::new() };
+        let text = |(uri, state): &(&str, u64)| Text {
+            uri: (*uri).to_owned(),
+            state: *state,
+            text: String::new(),
+        };
         let texts = [("a", 1), ("b", 2), ("a", 3), ("c", 4), ("b", 5)];
-        let kept: Vec<u64> = newest(texts.iter().map(text).collect()).iter().map(|text| text.state).collect();
+        let kept: Vec<u64> =
+            newest(texts.iter().map(text).collect()).iter().map(|text| text.state).collect();
         assert_eq!(kept, [3, 4, 5]);
     }
 }

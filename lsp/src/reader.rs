@@ -159,7 +159,8 @@ impl Reader {
     fn obey(&mut self, command: Command) {
         match command {
             Command::Folders(folders) => {
-                self.workspaces = folders.iter().flat_map(|folder| workspace::find(folder)).collect();
+                self.workspaces =
+                    folders.iter().flat_map(|folder| workspace::find(folder)).collect();
                 self.workspaces.dedup();
             }
             Command::Settings(settings) => self.settings = *settings,
@@ -211,8 +212,13 @@ impl Reader {
                 continue;
             }
             run.recordings.iter().for_each(|path| self.open(path));
-            let stores = || run.recordings.iter().filter_map(|path| self.opened.get(path)?.store.as_ref().ok());
-            let problems = run.recordings.iter().filter_map(|path| self.opened.get(path)?.store.as_ref().err());
+            let stores = || {
+                run.recordings.iter().filter_map(|path| self.opened.get(path)?.store.as_ref().ok())
+            };
+            let problems = run
+                .recordings
+                .iter()
+                .filter_map(|path| self.opened.get(path)?.store.as_ref().err());
             run.problem = problems.clone().next().cloned().or(run.problem.take());
             run.live |= stores().any(Store::is_live);
             // A run without any recorded function does not hide an earlier run.
@@ -225,11 +231,14 @@ impl Reader {
 
     /// Opens a recording, or reads its additions.
     fn open(&mut self, path: &Path) {
-        let file = std::fs::metadata(path).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
+        let file =
+            std::fs::metadata(path).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
         match self.opened.get_mut(path) {
             // A running program changes mapped pages, and the file's time need not change with
             // them.
-            Some(Opened { store: Ok(store), file: known, .. }) if store.is_live() || *known == file => {
+            Some(Opened { store: Ok(store), file: known, .. })
+                if store.is_live() || *known == file =>
+            {
                 if store.is_live() && store.refresh().is_err() {
                     self.opened.remove(path);
                 }
@@ -241,11 +250,15 @@ impl Reader {
         }
     }
 
-    /// Queues the recordings of the picked runs that have ended, and takes the results of earlier searches.
+    /// Queues the recordings of the picked runs that have ended, and takes the results of earlier
+    /// searches.
     fn search(&mut self, runs: &[Run]) {
         let picked = runs.iter().filter(|run| run.picked);
-        for (run, path) in picked.flat_map(|run| run.recordings.iter().map(move |path| (run, path))) {
-            let Some(Opened { store: Ok(store), search, .. }) = self.opened.get_mut(path) else { continue };
+        for (run, path) in picked.flat_map(|run| run.recordings.iter().map(move |path| (run, path)))
+        {
+            let Some(Opened { store: Ok(store), search, .. }) = self.opened.get_mut(path) else {
+                continue;
+            };
             if matches!(search, Search::Never) && !store.is_live() {
                 *search = self.searcher.queue(store, &run.workspace);
             }
@@ -253,23 +266,29 @@ impl Reader {
         for (number, found) in self.searcher.results() {
             let mut opened = self.opened.values_mut();
             // The recording may have been replaced since.
-            if let Some(opened) = opened.find(|it| matches!(it.search, Search::Queued(queued) if queued == number)) {
+            if let Some(opened) =
+                opened.find(|it| matches!(it.search, Search::Queued(queued) if queued == number))
+            {
                 opened.search = Search::Ended(Arc::new(found));
             }
         }
     }
 
     fn seen(&self, run: &Run) -> Seen {
-        let opened = run.recordings.iter().filter(|_| run.picked).filter_map(|path| self.opened.get(path));
+        let opened =
+            run.recordings.iter().filter(|_| run.picked).filter_map(|path| self.opened.get(path));
         let states = opened.filter_map(|it| Some(State::of(it.store.as_ref().ok()?, &it.search)));
         Seen { run: run.clone(), recordings: states.collect() }
     }
 
     fn model(&self, root: &Path, runs: &[Run]) -> Option<Model> {
-        let own: Vec<&Run> = runs.iter().filter(|run| run.picked && run.workspace == root).collect();
+        let own: Vec<&Run> =
+            runs.iter().filter(|run| run.picked && run.workspace == root).collect();
         let paths = own.iter().flat_map(|run| &run.recordings);
-        let opened: Vec<(&PathBuf, &Opened)> = paths.filter_map(|path| Some((path, self.opened.get(path)?))).collect();
-        let stores: Vec<Store> = opened.iter().filter_map(|(_, it)| it.store.as_ref().ok().cloned()).collect();
+        let opened: Vec<(&PathBuf, &Opened)> =
+            paths.filter_map(|path| Some((path, self.opened.get(path)?))).collect();
+        let stores: Vec<Store> =
+            opened.iter().filter_map(|(_, it)| it.store.as_ref().ok().cloned()).collect();
         let mut model = Model::new(root, &stores, &own)?;
         let searched = opened.iter().filter_map(|(path, it)| match &it.search {
             Search::Ended(found) => Some(((*path).clone(), Arc::clone(found))),

@@ -85,8 +85,12 @@ impl Finder {
         let mut found: Vec<Run> = Vec::new();
         for listed in recording::list() {
             let Some((program, began)) = self.program_of(&listed.path) else { continue };
-            let Some(workspace) = workspaces.iter().find(|workspace| workspace.has_built(program)) else { continue };
-            let id = listed.run.clone().unwrap_or_else(|| format!("{}-{}", listed.name, listed.pid));
+            let Some(workspace) = workspaces.iter().find(|workspace| workspace.has_built(program))
+            else {
+                continue;
+            };
+            let id =
+                listed.run.clone().unwrap_or_else(|| format!("{}-{}", listed.name, listed.pid));
             let at = found.iter().position(|run| run.id == id).unwrap_or_else(|| {
                 let label = if listed.run.is_some() { id.clone() } else { listed.name.clone() };
                 let workspace = workspace.root.clone();
@@ -108,7 +112,8 @@ impl Finder {
                 return None;
             }
             let began = store.header().started_ns / 1_000_000_000;
-            self.programs.insert(path.to_owned(), (fs::canonicalize(&program).unwrap_or(program), began));
+            self.programs
+                .insert(path.to_owned(), (fs::canonicalize(&program).unwrap_or(program), began));
         }
         self.programs.get(path)
     }
@@ -119,14 +124,22 @@ fn kept(target: &Path, workspace: &Workspace, has_others: bool) -> Vec<Run> {
     let run = |run: runs::Run| {
         let number = run.number;
         let name = workspace.root.file_name().unwrap_or_default().to_string_lossy();
-        let root = if run.note.workspace.as_os_str().is_empty() { &workspace.root } else { &run.note.workspace };
+        let root = if run.note.workspace.as_os_str().is_empty() {
+            &workspace.root
+        } else {
+            &run.note.workspace
+        };
         Run {
             id: if has_others { format!("{name}/{number}") } else { number.to_string() },
             live: run.is_running(),
             recordings: run.recordings(),
             workspace: fs::canonicalize(root).unwrap_or_else(|_| root.clone()),
             began: run.note.began,
-            label: if run.note.command.is_empty() { format!("run {number}") } else { run.note.command },
+            label: if run.note.command.is_empty() {
+                format!("run {number}")
+            } else {
+                run.note.command
+            },
             kept: Some(run.dir),
             ..Run::default()
         }

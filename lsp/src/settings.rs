@@ -72,7 +72,9 @@ impl Settings {
             && Metric::deserialize(metric).is_err()
         {
             let known = Metric::ALL.map(Metric::word).join(", ");
-            settings.mistakes.push(format!("metaspy: the setting `metric` is {metric}; it must be one of: {known}"));
+            settings.mistakes.push(format!(
+                "metaspy: the setting `metric` is {metric}; it must be one of: {known}"
+            ));
         }
         settings
     }
@@ -151,7 +153,13 @@ mod tests {
             ..Settings::default()
         };
         assert_eq!(read, expected);
-        for nothing in [json!(null), json!({}), json!({ "metaspy": null }), json!([1]), json!({ "metric": null })] {
+        for nothing in [
+            json!(null),
+            json!({}),
+            json!({ "metaspy": null }),
+            json!([1]),
+            json!({ "metric": null }),
+        ] {
             assert_eq!(Settings::read(&nothing), Settings::default());
         }
     }
@@ -164,12 +172,17 @@ mod tests {
                         time-per-call, receivers, allocations, memory, instructions, allocations-per-call, memory-per-call, \
                         instructions-per-call";
         assert_eq!(read.mistakes, [expected]);
-        assert!(Metric::ALL.iter().all(|metric| json!(metric) == json!(metric.word())), "a word is a setting");
+        assert!(
+            Metric::ALL.iter().all(|metric| json!(metric) == json!(metric.word())),
+            "a word is a setting"
+        );
     }
 
     #[test]
     fn runs_are_a_word_or_a_list() {
-        for (value, expected) in [("all", Selection::All), ("newest", Selection::Newest), ("x", Selection::Newest)] {
+        for (value, expected) in
+            [("all", Selection::All), ("newest", Selection::Newest), ("x", Selection::Newest)]
+        {
             assert_eq!(Settings::read(&json!({ "runs": value })).runs, expected);
         }
         assert_eq!(json!(Selection::All), json!("all"));

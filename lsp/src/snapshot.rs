@@ -89,7 +89,8 @@ pub struct Model {
     runs: Vec<Run>,
     /// Calls of all methods, except tests.
     pub calls: u64,
-    /// Self time of all methods, except tests, in ns; 0 if it is not known, as where times found no room.
+    /// Self time of all methods, except tests, in ns; 0 if it is not known, as where times found no
+    /// room.
     pub self_ns: u64,
     root: PathBuf,
     /// Classes of each metric and scale. They are computed on demand.
@@ -120,9 +121,11 @@ impl Model {
     /// Builds the program of a workspace from these recordings. Returns `None` without recordings.
     pub fn new(root: &Path, stores: &[Store], runs: &[&Run]) -> Option<Model> {
         stores.first()?;
-        let parts: Vec<Part> = versions::of(stores).iter().filter_map(|stores| Part::new(stores)).collect();
+        let parts: Vec<Part> =
+            versions::of(stores).iter().filter_map(|stores| Part::new(stores)).collect();
         let mut numbers = Functions::default();
-        let (mut all, mut functions, mut function_of) = (Vec::new(), Vec::<Vec<usize>>::new(), HashMap::new());
+        let (mut all, mut functions, mut function_of) =
+            (Vec::new(), Vec::<Vec<usize>>::new(), HashMap::new());
         let mut resolved: HashMap<&str, PathBuf> = HashMap::new();
         let mut files: HashMap<PathBuf, Vec<usize>> = HashMap::new();
         let mut by_path: HashMap<String, Named> = HashMap::new();
@@ -135,7 +138,9 @@ impl Model {
                     functions[number].push(place);
                     function_of.insert((version, at), number);
                 }
-                let file = resolved.entry(&method.site.file).or_insert_with(|| resolve(root, &method.site.file));
+                let file = resolved
+                    .entry(&method.site.file)
+                    .or_insert_with(|| resolve(root, &method.site.file));
                 files.entry(file.clone()).or_default().push(place);
                 let named = Named { place, is_only: true };
                 let known = by_path.entry(method.site.path.clone()).or_insert(named);
@@ -264,9 +269,11 @@ impl Model {
             let ns = |ticks: Option<u64>| ticks.map(|ticks| clock.span_ns(ticks));
             let profile = &method.profile;
             sum.self_ns = add(sum.self_ns, profile.self_ns.or_else(|| ns(element.self_ticks())));
-            sum.total_ns = add(sum.total_ns, profile.total_ns.or_else(|| ns(element.total_ticks())));
+            sum.total_ns =
+                add(sum.total_ns, profile.total_ns.or_else(|| ns(element.total_ticks())));
             sum.has_lost_times |= profile.has_lost_times;
-            sum.timed_calls += if profile.total_ns.is_some() { profile.timed_calls } else { measure.timed };
+            sum.timed_calls +=
+                if profile.total_ns.is_some() { profile.timed_calls } else { measure.timed };
             sum.instants += measure.instants;
             sum.total_at_most |= profile.total_ns.is_none() && measure.total_at_most;
             if element.receivers.magnitude() > 0 {
@@ -300,8 +307,10 @@ impl Model {
     /// Returns the numbers of each function of a file, in its present code.
     pub fn numbers_of(&self, file: &Path) -> impl Iterator<Item = Numbers> {
         let places = self.files.get(file).map_or(&[][..], Vec::as_slice);
-        let functions: BTreeSet<usize> =
-            places.iter().filter_map(|&place| self.function_of.get(&self.methods[place]).copied()).collect();
+        let functions: BTreeSet<usize> = places
+            .iter()
+            .filter_map(|&place| self.function_of.get(&self.methods[place]).copied())
+            .collect();
         functions.into_iter().map(|number| self.numbers(&self.functions[number])).filter(is_shown)
     }
 
@@ -314,7 +323,8 @@ impl Model {
             let program = &self.parts[version].program;
             let receivers = program.elements[at].receivers;
             let behind = program.elements.iter().enumerate().skip(at + 1);
-            let within = behind.take_while(|(_, element)| element.under.is_some_and(|under| under >= at));
+            let within =
+                behind.take_while(|(_, element)| element.under.is_some_and(|under| under >= at));
             let mut has_earlier = false;
             for (at, element) in within {
                 let Some(method) = &element.method else { continue };
@@ -348,12 +358,20 @@ impl Model {
     }
 
     /// Returns the types at the method with this path, in the calls by each of these methods.
-    pub fn types_at_calls<'m>(&'m self, places: &'m [usize], path: &'m str) -> impl Iterator<Item = &'m [ValueTypes]> {
+    pub fn types_at_calls<'m>(
+        &'m self,
+        places: &'m [usize],
+        path: &'m str,
+    ) -> impl Iterator<Item = &'m [ValueTypes]> {
         places.iter().flat_map(move |&place| {
-            let caller = self.element(place).method.as_deref().map(|method| method.site.path.as_str());
+            let caller =
+                self.element(place).method.as_deref().map(|method| method.site.path.as_str());
             let methods = self.parts[self.methods[place].0].types.methods.iter();
-            let sites = methods.filter(move |method| method.path == path).flat_map(|method| &method.callers);
-            let own = sites.filter(move |site| caller.is_some() && site.caller.as_deref() == caller);
+            let sites = methods
+                .filter(move |method| method.path == path)
+                .flat_map(|method| &method.callers);
+            let own =
+                sites.filter(move |site| caller.is_some() && site.caller.as_deref() == caller);
             own.map(|site| &*site.values)
         })
     }
@@ -364,11 +382,18 @@ impl Model {
     }
 
     /// Returns the calls of a name in these methods, with the types of their receivers.
-    pub fn shapes<'m>(&'m self, places: &'m [usize], name: &'m str) -> impl Iterator<Item = &'m Shape> {
+    pub fn shapes<'m>(
+        &'m self,
+        places: &'m [usize],
+        name: &'m str,
+    ) -> impl Iterator<Item = &'m Shape> {
         places.iter().flat_map(move |&place| {
-            let caller = self.element(place).method.as_deref().map(|method| method.site.path.as_str());
+            let caller =
+                self.element(place).method.as_deref().map(|method| method.site.path.as_str());
             let shapes = self.parts[self.methods[place].0].shapes.iter();
-            shapes.filter(move |shape| shape.name == name && caller.is_some() && shape.caller.as_deref() == caller)
+            shapes.filter(move |shape| {
+                shape.name == name && caller.is_some() && shape.caller.as_deref() == caller
+            })
         })
     }
 
@@ -382,12 +407,15 @@ impl Model {
     /// These are functions, methods of types, and methods of traits that a woven file declares.
     /// Code of other crates may call methods of other traits, such as `clone` and `next`.
     pub fn is_called_directly(&self, path: &str) -> bool {
-        self.facts_of(path).is_some_and(|facts| facts.of_trait.as_ref().is_none_or(|name| self.has_trait(name)))
+        self.facts_of(path)
+            .is_some_and(|facts| facts.of_trait.as_ref().is_none_or(|name| self.has_trait(name)))
     }
 
     /// Returns true if a woven file declares a trait with this name.
     pub fn has_trait(&self, name: &str) -> bool {
-        let read = |path: &PathBuf| files::read_text(path).map(|text| traits_in(&text)).unwrap_or_default();
+        let read = |path: &PathBuf| {
+            files::read_text(path).map(|text| traits_in(&text)).unwrap_or_default()
+        };
         self.traits.get_or_init(|| self.files.keys().flat_map(read).collect()).contains(name)
     }
 
@@ -427,7 +455,8 @@ impl Model {
     pub fn classes(&self, metric: Metric, scale: Scale) -> &Classes {
         let at = metric as usize * Scale::ALL.len() + scale as usize;
         self.classes[at].get_or_init(|| {
-            let functions = self.functions.iter().map(|places| self.numbers(places)).filter(is_shown);
+            let functions =
+                self.functions.iter().map(|places| self.numbers(places)).filter(is_shown);
             let values: Vec<f64> = functions.filter_map(|numbers| metric.of(&numbers)).collect();
             Classes::new(&values, scale)
         })
@@ -448,7 +477,11 @@ impl Part {
 }
 
 fn methods(program: &Program) -> impl Iterator<Item = (usize, &Method)> {
-    program.elements.iter().enumerate().filter_map(|(at, element)| Some((at, element.method.as_deref()?)))
+    program
+        .elements
+        .iter()
+        .enumerate()
+        .filter_map(|(at, element)| Some((at, element.method.as_deref()?)))
 }
 
 /// Resolves the path of a recorded file. Files of the workspace are named relative to its root.

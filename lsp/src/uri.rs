@@ -20,11 +20,14 @@ pub fn to_path(uri: &str) -> Option<PathBuf> {
 /// Returns the address of a path, or `None` if the path is not absolute or not Unicode.
 pub fn of_path(path: &Path) -> Option<Uri> {
     let text = path.to_str().filter(|_| path.is_absolute())?;
-    let text = if cfg!(windows) { format!("/{}", text.replace('\\', "/")) } else { text.to_owned() };
+    let text =
+        if cfg!(windows) { format!("/{}", text.replace('\\', "/")) } else { text.to_owned() };
     let mut encoded = String::from("file://");
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => encoded.push(byte.into()),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(byte.into())
+            }
             _ => encoded.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -37,7 +40,8 @@ fn decoded(text: &str) -> Option<String> {
     while let Some((&first, after)) = rest.split_first() {
         let escaped = if first == b'%' { after.split_at_checked(2) } else { None };
         let byte = escaped.and_then(|(digits, after)| {
-            let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+            let digits =
+                std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
             Some((u8::from_str_radix(digits, 16).ok()?, after))
         });
         let (byte, after) = byte.unwrap_or((first, after));

@@ -18,11 +18,17 @@ pub fn of(stores: &[Store]) -> Vec<Vec<Store>> {
     }
     let mut versions: Vec<(Version<'_>, Vec<Store>)> = Vec::new();
     for store in stores {
-        let sites = store.sites().iter().filter(|site| matches!(site.kind, SiteKind::Method | SiteKind::Async));
-        let at = versions.iter().position(|(version, _)| version.is_of(sites.clone())).unwrap_or_else(|| {
-            versions.push(<_>::default());
-            versions.len() - 1
-        });
+        let sites = store
+            .sites()
+            .iter()
+            .filter(|site| matches!(site.kind, SiteKind::Method | SiteKind::Async));
+        let at = versions
+            .iter()
+            .position(|(version, _)| version.is_of(sites.clone()))
+            .unwrap_or_else(|| {
+                versions.push(<_>::default());
+                versions.len() - 1
+            });
         versions[at].0.add(sites);
         versions[at].1.push(store.clone());
     }
@@ -87,7 +93,9 @@ impl<'m> Functions<'m> {
             hash => (0, hash),
         };
         let known = self.known.entry((&method.site.path, &method.site.file)).or_default();
-        if let Some(same) = known.iter_mut().find(|other| other.code == code && other.last != version) {
+        if let Some(same) =
+            known.iter_mut().find(|other| other.code == code && other.last != version)
+        {
             same.last = version;
             return Some(same.number);
         }
@@ -118,8 +126,11 @@ mod tests {
         };
         let all: Vec<Method> = methods.iter().map(method).collect();
         let mut functions = Functions::default();
-        let found: Vec<_> =
-            methods.iter().zip(&all).map(|((version, ..), method)| functions.number(*version, method)).collect();
+        let found: Vec<_> = methods
+            .iter()
+            .zip(&all)
+            .map(|((version, ..), method)| functions.number(*version, method))
+            .collect();
         assert_eq!(found, expected, "{methods:?}");
     }
 
@@ -132,13 +143,21 @@ mod tests {
 
     #[test]
     fn functions_of_one_path_in_one_version_are_several() {
-        check(&[(0, 3, 7), (0, 9, 7), (1, 4, 7), (1, 10, 7)], &[Some(0), Some(1), Some(0), Some(1)]);
+        check(
+            &[(0, 3, 7), (0, 9, 7), (1, 4, 7), (1, 10, 7)],
+            &[Some(0), Some(1), Some(0), Some(1)],
+        );
     }
 
     #[test]
     fn recordings_of_other_lines_or_other_code_are_of_another_version() {
-        let of = |line: u32, facts: &str| RecordedSite { lines: (line, 9), facts: facts.into(), ..site("a", "f") };
-        let (first, moved, edited) = (of(3, "c=1 source=7"), of(4, "c=1 source=7"), of(3, "c=1 source=8"));
+        let of = |line: u32, facts: &str| RecordedSite {
+            lines: (line, 9),
+            facts: facts.into(),
+            ..site("a", "f")
+        };
+        let (first, moved, edited) =
+            (of(3, "c=1 source=7"), of(4, "c=1 source=7"), of(3, "c=1 source=8"));
         let other = RecordedSite { file: "src/b.rs".into(), ..edited.clone() };
         let mut version = Version::default();
         version.add([&first].into_iter());

@@ -45,7 +45,8 @@ pub fn find(folder: &Path) -> Vec<Workspace> {
         return vec![own];
     }
     let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut packages: Vec<PathBuf> = entries.filter(|path| path.join("Cargo.toml").is_file()).collect();
+    let mut packages: Vec<PathBuf> =
+        entries.filter(|path| path.join("Cargo.toml").is_file()).collect();
     packages.sort();
     let mut found: Vec<Workspace> = packages.iter().filter_map(|package| read(package)).collect();
     found.dedup();
@@ -69,12 +70,15 @@ fn read_within(folder: &Path, patience: Duration) -> Option<Workspace> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["metadata", "--no-deps", "--offline", "--format-version=1"]).current_dir(folder);
-    let mut running = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut running =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut output = running.stdout.take()?;
     let (send, answered) = mpsc::channel();
     thread::spawn(move || {
         let mut answer = Vec::new();
-        let _ = output.read_to_end(&mut answer).and_then(|_| send.send(answer).map_err(io::Error::other));
+        let _ = output
+            .read_to_end(&mut answer)
+            .and_then(|_| send.send(answer).map_err(io::Error::other));
     });
     let answer = answered.recv_timeout(patience);
     if answer.is_err() {
@@ -97,12 +101,15 @@ mod tests {
         let member = folder.join("member");
         fs::create_dir_all(&member).expect("there is room");
         let pipe = |path: &Path| {
-            assert!(Command::new("mkfifo").arg(path).status().expect("every Unix has it").success());
+            assert!(
+                Command::new("mkfifo").arg(path).status().expect("every Unix has it").success()
+            );
         };
         pipe(&member.join("Cargo.toml"));
         assert_eq!(read(&member), None);
         // Only cargo knows the members.
-        fs::write(folder.join("Cargo.toml"), "[workspace]\nmembers = [\"member\"]\n").expect("there is room");
+        fs::write(folder.join("Cargo.toml"), "[workspace]\nmembers = [\"member\"]\n")
+            .expect("there is room");
         assert_eq!(read_within(&folder, Duration::from_millis(200)), None);
         fs::remove_dir_all(folder).expect("it is ours");
     }

@@ -58,7 +58,8 @@ impl<'de, C: Choice> Deserialize<'de> for OneOf<C> {
         let all = C::all();
         let found = all.iter().find(|choice| choice.word() == text);
         found.map(|choice| OneOf(*choice)).ok_or_else(|| {
-            let words: Vec<String> = all.iter().map(|choice| format!("`{}`", choice.word())).collect();
+            let words: Vec<String> =
+                all.iter().map(|choice| format!("`{}`", choice.word())).collect();
             D::Error::custom(format!("`{text}` is none of {}", words.join(", ")))
         })
     }
@@ -129,7 +130,8 @@ impl Common {
 pub fn describe(schema: &mut JsonObject) {
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     let Value::Object(properties) = properties else { return };
-    let cursor = "The next_cursor of the last answer, with otherwise the same arguments: goes on behind it";
+    let cursor =
+        "The next_cursor of the last answer, with otherwise the same arguments: goes on behind it";
     let size = format!("Bytes of the answer at most [default: {BYTES}]");
     properties.insert(CURSOR.to_owned(), json!({ "type": "string", "description": cursor }));
     properties.insert(
@@ -152,7 +154,8 @@ pub fn parse<I: DeserializeOwned>(arguments: JsonObject, known: &[String]) -> Re
         let advice = did_you_mean(&wrong, names).unwrap_or_else(|| format!("there are {all}"));
         return Err(ToolError::new(format!("there is no argument `{wrong}`: {advice}")));
     }
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| ToolError::new(format!("{error}")))
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| ToolError::new(format!("{error}")))
 }
 
 /// Returns the names that are most like a word: `did you mean run.spy?`
@@ -166,7 +169,10 @@ fn place(cursor: &str, mark: u32) -> Result<String, ToolError> {
     let (place, of) = cursor.rsplit_once('~').ok_or_else(wrong_cursor)?;
     match u32::from_str_radix(of, 16) {
         Ok(of) if of == mark => Ok(place.to_owned()),
-        Ok(_) => Err("this cursor is of a call with other arguments: repeat those, or leave the cursor out".into()),
+        Ok(_) => Err(
+            "this cursor is of a call with other arguments: repeat those, or leave the cursor out"
+                .into(),
+        ),
         Err(_) => Err(wrong_cursor()),
     }
 }

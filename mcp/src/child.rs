@@ -31,20 +31,25 @@ pub struct Ended {
 
 impl Child {
     /// Starts a program with these words, without a shell and without input.
-    pub fn start(program: &OsStr, arguments: &[OsString], directory: &Path) -> Result<Child, ToolError> {
+    pub fn start(
+        program: &OsStr,
+        arguments: &[OsString],
+        directory: &Path,
+    ) -> Result<Child, ToolError> {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(directory).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         // All that it starts ends with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let child = command
-            .spawn()
-            .map_err(|error| ToolError::new(format!("cannot start {}: {error}", Path::new(program).display())))?;
+        let child = command.spawn().map_err(|error| {
+            ToolError::new(format!("cannot start {}: {error}", Path::new(program).display()))
+        })?;
         Ok(Child(child))
     }
 
-    /// Waits for its end, or ends it when the call is cancelled. `most` bytes of each output are kept.
+    /// Waits for its end, or ends it when the call is cancelled. `most` bytes of each output are
+    /// kept.
     pub fn wait(mut self, most: usize, watch: &Watch) -> Result<Ended, ToolError> {
         let out = Tail::of(self.0.stdout.take(), most);
         let error = Tail::of(self.0.stderr.take(), most);
@@ -53,7 +58,9 @@ impl Child {
             match self.0.try_wait() {
                 Ok(Some(status)) => break status,
                 Ok(None) => {}
-                Err(error) => return Err(ToolError::new(format!("cannot wait for the program: {error}"))),
+                Err(error) => {
+                    return Err(ToolError::new(format!("cannot wait for the program: {error}")));
+                }
             }
             if !watch.tell(|| format!("running for {} s", began.elapsed().as_secs())) {
                 // The end of this value ends the program.
@@ -72,7 +79,10 @@ impl Drop for Child {
             #[cfg(unix)]
             {
                 let group = format!("-{}", self.0.id());
-                let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+                let _ = Command::new("kill")
+                    .args(["-KILL", "--", &group])
+                    .stderr(Stdio::null())
+                    .status();
             }
             let _ = self.0.kill();
             let _ = self.0.wait();
@@ -115,7 +125,9 @@ impl Tail {
 
     fn text(self) -> Vec<u8> {
         let began = Instant::now();
-        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && began.elapsed() < REST {
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+            && began.elapsed() < REST
+        {
             thread::sleep(INTERVAL);
         }
         std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))

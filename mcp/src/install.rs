@@ -40,7 +40,8 @@ pub enum Client {
 
 impl Client {
     /// All clients.
-    pub const ALL: [Client; 5] = [Client::Claude, Client::Codex, Client::Cursor, Client::Vscode, Client::Gemini];
+    pub const ALL: [Client; 5] =
+        [Client::Claude, Client::Codex, Client::Cursor, Client::Vscode, Client::Gemini];
 
     /// Returns the word for the command line.
     pub fn word(self) -> &'static str {
@@ -74,12 +75,18 @@ impl Client {
         self.added_to("", program, arguments).expect("an entry can be added to an empty file")
     }
 
-    /// Adds the entry to the text of a file. Of an entry of this name, other keys stay, as all else does.
+    /// Adds the entry to the text of a file. Of an entry of this name, other keys stay, as all else
+    /// does.
     ///
     /// # Errors
     ///
     /// Returns a sentence that states why the text cannot have the entry.
-    pub fn added_to(self, text: &str, program: &str, arguments: &[String]) -> Result<String, String> {
+    pub fn added_to(
+        self,
+        text: &str,
+        program: &str,
+        arguments: &[String],
+    ) -> Result<String, String> {
         // Some editors of Windows begin a file with a mark of its encoding.
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
         let added = match self {
@@ -97,7 +104,10 @@ impl Client {
         let file = self.file(project)?;
         let wrong = |why: String| {
             let name = file_name(&file);
-            io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {why}; nothing was written"))
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("{name}: {why}; nothing was written"),
+            )
         };
         let text = match files::read_text(&file) {
             Ok(text) => text,
@@ -109,7 +119,9 @@ impl Client {
             return Err(wrong("it is read-only: add the entry by hand".to_owned()));
         }
         let text = self.added_to(&text, program, arguments).map_err(wrong)?;
-        let unwritten = |error: io::Error| wrong(format!("it cannot be written ({error}): add the entry by hand"));
+        let unwritten = |error: io::Error| {
+            wrong(format!("it cannot be written ({error}): add the entry by hand"))
+        };
         if let Some(directory) = file.parent() {
             fs::create_dir_all(directory).map_err(unwritten)?;
         }
@@ -125,7 +137,10 @@ impl Client {
             members.push(("type".to_owned(), text("stdio")));
         }
         members.push(("command".to_owned(), text(program)));
-        members.push(("args".to_owned(), CstInputValue::Array(arguments.iter().map(|word| text(word)).collect())));
+        members.push((
+            "args".to_owned(),
+            CstInputValue::Array(arguments.iter().map(|word| text(word)).collect()),
+        ));
         if self == Client::Vscode {
             members.push((DIRECTORY.to_owned(), text("${workspaceFolder}")));
         }
@@ -138,10 +153,16 @@ fn codex_directory() -> io::Result<PathBuf> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
     let directory = variable("CODEX_HOME").or_else(|| Some(home()?.join(".codex")));
-    directory.ok_or_else(|| io::Error::other("neither HOME nor CODEX_HOME is set: add the entry by hand"))
+    directory.ok_or_else(|| {
+        io::Error::other("neither HOME nor CODEX_HOME is set: add the entry by hand")
+    })
 }
 
-fn added_to_json(text: &str, servers: &str, entry: Vec<(String, CstInputValue)>) -> Result<String, String> {
+fn added_to_json(
+    text: &str,
+    servers: &str,
+    entry: Vec<(String, CstInputValue)>,
+) -> Result<String, String> {
     // Clients accept comments and trailing commas at most.
     let options = ParseOptions {
         allow_comments: true,
@@ -155,15 +176,16 @@ fn added_to_json(text: &str, servers: &str, entry: Vec<(String, CstInputValue)>)
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let root =
-        CstRootNode::parse(text, &options).map_err(|error| format!("it is not JSON ({error}): correct it first"))?;
+    let root = CstRootNode::parse(text, &options)
+        .map_err(|error| format!("it is not JSON ({error}): correct it first"))?;
     let is_empty = root.value().is_none();
-    let object = root.object_value_or_create().ok_or("it is JSON, and no object: add the entry by hand")?;
+    let object =
+        root.object_value_or_create().ok_or("it is JSON, and no object: add the entry by hand")?;
     let servers = match object.get(servers) {
         None => object.object_value_or_set(servers),
-        Some(property) => {
-            property.object_value().ok_or_else(|| format!("`{servers}` is no object: add the entry by hand"))?
-        }
+        Some(property) => property
+            .object_value()
+            .ok_or_else(|| format!("`{servers}` is no object: add the entry by hand"))?,
     };
     set(&servers, entry)?;
     let text = root.to_string();
@@ -175,7 +197,9 @@ fn set(servers: &CstObject, members: Vec<(String, CstInputValue)>) -> Result<(),
         servers.append(NAME, CstInputValue::Object(members));
         return Ok(());
     };
-    let entry = property.object_value().ok_or_else(|| format!("`{NAME}` is no object: add the entry by hand"))?;
+    let entry = property
+        .object_value()
+        .ok_or_else(|| format!("`{NAME}` is no object: add the entry by hand"))?;
     // Other keys, such as an environment, are the user's.
     for (name, value) in members {
         match entry.get(&name) {
@@ -193,12 +217,15 @@ fn added_to_toml(text: &str, program: &str, arguments: &[String]) -> Result<Stri
     let mut parent = Table::new();
     parent.set_implicit(true);
     let servers = document.entry(CODEX_TABLE).or_insert(Item::Table(parent));
-    let servers = servers.as_table_like_mut().ok_or(format!("`{CODEX_TABLE}` is no table: add the entry by hand"))?;
+    let servers = servers
+        .as_table_like_mut()
+        .ok_or(format!("`{CODEX_TABLE}` is no table: add the entry by hand"))?;
     if !servers.contains_key(NAME) {
         servers.insert(NAME, Item::Table(Table::new()));
     }
     let entry = servers.get_mut(NAME).and_then(Item::as_table_like_mut);
-    let entry = entry.ok_or(format!("`{CODEX_TABLE}.{NAME}` is no table: add the entry by hand"))?;
+    let entry =
+        entry.ok_or(format!("`{CODEX_TABLE}.{NAME}` is no table: add the entry by hand"))?;
     // Other keys, such as a time limit, are the user's.
     entry.insert("command", value(program));
     entry.insert("args", value(arguments.iter().map(String::as_str).collect::<Array>()));
@@ -217,7 +244,12 @@ mod tests {
     fn all_that_stands_in_a_file_stays() {
         let before = "{\n  // My servers.\n  \"zeta\": 1,\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" },\n  },\n  \"alpha\": [1,2]\n}\n";
         let after = added(Client::Cursor, before).unwrap();
-        for part in ["// My servers.", "\"other\": { \"command\": \"x\" }", "\"alpha\": [1,2]\n}\n", "\"metaspy\""] {
+        for part in [
+            "// My servers.",
+            "\"other\": { \"command\": \"x\" }",
+            "\"alpha\": [1,2]\n}\n",
+            "\"metaspy\"",
+        ] {
             assert!(after.contains(part), "{part}: {after}");
         }
         assert!(after.find("zeta") < after.find("alpha"), "{after}");
@@ -228,10 +260,17 @@ mod tests {
     fn an_entry_keeps_what_the_user_set() {
         let before = "\u{feff}{ \"mcpServers\": { \"metaspy\": {\n  \"env\": { \"METASPY_DIR\": \"live\" }, // Mine.\n  \"command\": \"old\",\n  \"args\": [\"mcp\", \"run.spy\"]\n} } }\n";
         assert_eq!(added(Client::Gemini, before).unwrap(), before.replace("old", "metaspy"));
-        let before = "{ \"servers\": { \"metaspy\": { \"cwd\": \"mine\", \"command\": \"old\" } } }";
+        let before =
+            "{ \"servers\": { \"metaspy\": { \"cwd\": \"mine\", \"command\": \"old\" } } }";
         let after = added(Client::Vscode, before).unwrap();
-        assert!(after.contains("\"cwd\": \"mine\"") && after.contains("\"command\": \"metaspy\""), "{after}");
-        assert!(after.contains("[\"mcp\", \"run.spy\"]") && after.contains("\"type\": \"stdio\""), "{after}");
+        assert!(
+            after.contains("\"cwd\": \"mine\"") && after.contains("\"command\": \"metaspy\""),
+            "{after}"
+        );
+        assert!(
+            after.contains("[\"mcp\", \"run.spy\"]") && after.contains("\"type\": \"stdio\""),
+            "{after}"
+        );
     }
 
     #[test]
@@ -240,7 +279,11 @@ mod tests {
         let after = added(Client::Codex, before).unwrap();
         let expected = before.replace("\"old\"", "\"metaspy\"");
         assert_eq!(after.replace("args = [\"mcp\", \"run.spy\"]\n", ""), expected);
-        assert!(added(Client::Codex, "").unwrap().starts_with("[mcp_servers.metaspy]\ncommand = \"metaspy\"\n"));
+        assert!(
+            added(Client::Codex, "")
+                .unwrap()
+                .starts_with("[mcp_servers.metaspy]\ncommand = \"metaspy\"\n")
+        );
     }
 
     #[test]

@@ -1,10 +1,12 @@
 #![forbid(unsafe_code)]
-//! The server of metaspy for coding agents: recordings, findings and causes over the Model Context Protocol.
+//! The server of metaspy for coding agents: recordings, findings and causes over the Model Context
+//! Protocol.
 //!
 //! Each tool is one view of the report or one question about events, so an agent gets the numbers
 //! that a person sees, and the command that shows them. The modules, in the order of a call:
 //!
-//! - `server`: the protocol. A call runs on a thread of its own, with `watch` for progress and cancellation.
+//! - `server`: the protocol. A call runs on a thread of its own, with `watch` for progress and
+//!   cancellation.
 //! - `tools`: one file for each group of tools; `arguments` parses what all of them accept.
 //! - `session`: what the tools work on.
 //! - `library`: the recordings that may be read, and those that are open.

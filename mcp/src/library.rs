@@ -1,8 +1,8 @@
 //! The recordings that may be read, and those that are open.
 //!
 //! A call may name the recordings that the server was started with, those of running processes of
-//! this user, and files in the directory that the server was started in. Other files are not opened.
-//! An open recording is kept with what was computed from it, until its file is another one.
+//! this user, and files in the directory that the server was started in. Other files are not
+//! opened. An open recording is kept with what was computed from it, until its file is another one.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -147,7 +147,8 @@ impl Library {
         &self.workspace
     }
 
-    /// Returns all recordings: the arguments of the server, live recordings, and those of the workspace.
+    /// Returns all recordings: the arguments of the server, live recordings, and those of the
+    /// workspace.
     pub fn known(&self) -> Vec<Known> {
         let mut live = recording::list();
         live.sort_by_key(|listed| !listed.alive);
@@ -155,7 +156,10 @@ impl Library {
         let mut files: Vec<Vec<PathBuf>> = Vec::new();
         let mut add = |name: String, paths: Vec<PathBuf>, origin| {
             // One file may be found under several names.
-            let whole = paths.iter().map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone())).collect();
+            let whole = paths
+                .iter()
+                .map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+                .collect();
             if !paths.is_empty() && !files.contains(&whole) {
                 files.push(whole);
                 known.push(Known { name, paths, origin });
@@ -168,9 +172,15 @@ impl Library {
             } else if argument.exists() || argument.components().count() > 1 {
                 add(name, vec![argument.clone()], Origin::Argument);
             } else {
-                // The name or the number of a process. One that has not begun to record may do so later.
-                let is_meant = |listed: &&recording::Listed| listed.name == name || listed.pid.to_string() == name;
-                let path = live.iter().find(is_meant).map_or_else(|| argument.clone(), |listed| listed.path.clone());
+                // The name or the number of a process. One that has not begun to record may do so
+                // later.
+                let is_meant = |listed: &&recording::Listed| {
+                    listed.name == name || listed.pid.to_string() == name
+                };
+                let path = live
+                    .iter()
+                    .find(is_meant)
+                    .map_or_else(|| argument.clone(), |listed| listed.path.clone());
                 add(name, vec![path], Origin::Argument);
             }
         }
@@ -179,14 +189,19 @@ impl Library {
             // Earlier files of a rotation have the same number, which names the newest file.
             let is_first = !seen.contains(&listed.pid);
             seen.push(listed.pid);
-            let name = if is_first { listed.pid.to_string() } else { listed.path.to_string_lossy().into_owned() };
+            let name = if is_first {
+                listed.pid.to_string()
+            } else {
+                listed.path.to_string_lossy().into_owned()
+            };
             add(name, vec![listed.path], Origin::Live);
         }
         for path in self.within(runs::recordings_in(Path::new("."))) {
             let path = path.strip_prefix(".").unwrap_or(&path).to_owned();
             add(path.to_string_lossy().into_owned(), vec![path], Origin::Workspace);
         }
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| PathBuf::from("target"), PathBuf::from);
         for run in runs::list(&runs::directory(&target.join("metaspy"))) {
             add(run.dir.to_string_lossy().into_owned(), run.recordings(), Origin::Workspace);
         }
@@ -204,8 +219,8 @@ impl Library {
         self.opened(&chosen)
     }
 
-    /// Searches the recording for findings before they are asked for, if it is clear which recording is meant and if
-    /// that has ended.
+    /// Searches the recording for findings before they are asked for, if it is clear which
+    /// recording is meant and if that has ended.
     pub fn search_ahead(&self, watch: &Watch) {
         let search = || {
             let opened = self.open(None)?;
@@ -221,8 +236,13 @@ impl Library {
     /// Opens the runs of one version, each by itself: those of this list, or those in a directory.
     pub fn open_runs(&self, wanted: &str) -> Result<Vec<Opened>, ToolError> {
         let chosen = self.chosen(wanted, &self.known())?;
-        let [directory] = &chosen[..] else { return chosen.into_iter().map(|known| self.opened(&[known])).collect() };
-        self.runs_of(directory).iter().map(|known| self.opened(std::slice::from_ref(known))).collect()
+        let [directory] = &chosen[..] else {
+            return chosen.into_iter().map(|known| self.opened(&[known])).collect();
+        };
+        self.runs_of(directory)
+            .iter()
+            .map(|known| self.opened(std::slice::from_ref(known)))
+            .collect()
     }
 
     /// Returns the runs of a version: the one recording, or those in a directory.
@@ -230,20 +250,28 @@ impl Library {
         let directory = Path::new(&version.name);
         let runs = runs::of_version(directory, recording::is_recording).unwrap_or_default();
         let known = |sources: Vec<PathBuf>| {
-            let name = sources.first().map_or_else(String::new, |first| first.to_string_lossy().into_owned());
-            let files = |source: PathBuf| if source.is_dir() { runs::recordings_in(&source) } else { vec![source] };
+            let name = sources
+                .first()
+                .map_or_else(String::new, |first| first.to_string_lossy().into_owned());
+            let files = |source: PathBuf| {
+                if source.is_dir() { runs::recordings_in(&source) } else { vec![source] }
+            };
             let files: Vec<PathBuf> = sources.into_iter().flat_map(files).collect();
-            let paths = if version.origin == Origin::Workspace { self.within(files) } else { files };
+            let paths =
+                if version.origin == Origin::Workspace { self.within(files) } else { files };
             Known { name, paths, origin: version.origin }
         };
-        let runs: Vec<Known> = runs.into_iter().map(known).filter(|run| !run.paths.is_empty()).collect();
+        let runs: Vec<Known> =
+            runs.into_iter().map(known).filter(|run| !run.paths.is_empty()).collect();
         if runs.is_empty() { vec![version.clone()] } else { runs }
     }
 
-    /// Leaves the files of the workspace only: a link may lead out of it, and a pipe would wait for its writer.
+    /// Leaves the files of the workspace only: a link may lead out of it, and a pipe would wait for
+    /// its writer.
     fn within(&self, mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
         paths.retain(|path| {
-            path.canonicalize().is_ok_and(|whole| whole.starts_with(&self.workspace) && whole.is_file())
+            path.canonicalize()
+                .is_ok_and(|whole| whole.starts_with(&self.workspace) && whole.is_file())
         });
         paths
     }
@@ -253,11 +281,15 @@ impl Library {
         if let Some(known) = find(wanted) {
             return Ok(vec![known]);
         }
-        let names: Vec<&str> = wanted.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let names: Vec<&str> =
+            wanted.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
         if names.is_empty() {
             return Err("name a recording, as the tool `recordings` lists them".into());
         }
-        names.into_iter().map(|name| find(name).map_or_else(|| self.in_workspace(name, known), Ok)).collect()
+        names
+            .into_iter()
+            .map(|name| find(name).map_or_else(|| self.in_workspace(name, known), Ok))
+            .collect()
     }
 
     /// Returns a file of the workspace that no list has.
@@ -265,7 +297,11 @@ impl Library {
         let path = Path::new(name);
         match fs::canonicalize(path) {
             Ok(whole) if whole.starts_with(&self.workspace) => {
-                let paths = if whole.is_dir() { self.within(runs::recordings_in(path)) } else { vec![path.to_owned()] };
+                let paths = if whole.is_dir() {
+                    self.within(runs::recordings_in(path))
+                } else {
+                    vec![path.to_owned()]
+                };
                 if paths.is_empty() {
                     return Err(ToolError::new(no_recording_in(path)));
                 }
@@ -276,7 +312,10 @@ impl Library {
                 file_name(path),
                 file_name(&self.workspace)
             ))),
-            Err(_) => Err(ToolError::new(format!("there is no recording `{name}`: {}", advice(name, known)))),
+            Err(_) => Err(ToolError::new(format!(
+                "there is no recording `{name}`: {}",
+                advice(name, known)
+            ))),
         }
     }
 
@@ -295,7 +334,8 @@ impl Library {
                 let store = open(chosen)?;
                 let names = chosen.iter().map(|known| known.name.clone()).collect();
                 let was_live = store.is_live();
-                let opened = Opened { store, names, paths: paths.clone(), computed: Arc::default() };
+                let opened =
+                    Opened { store, names, paths: paths.clone(), computed: Arc::default() };
                 Cached { paths, stamps: stamps.unwrap_or_default(), was_live, opened }
             }
         };
@@ -327,7 +367,11 @@ impl Cached {
 
 impl Opened {
     /// Returns the index of effects, built once and read on while the recording is written.
-    pub fn with_effects<T>(&self, watch: &Watch, read: impl FnOnce(&EffectsIndex) -> T) -> Result<T, ToolError> {
+    pub fn with_effects<T>(
+        &self,
+        watch: &Watch,
+        read: impl FnOnce(&EffectsIndex) -> T,
+    ) -> Result<T, ToolError> {
         let mut kept = lock(&self.computed.effects);
         match &mut *kept {
             Some(index) => index.update(&self.store),
@@ -341,7 +385,8 @@ impl Opened {
         Ok(read(kept.as_ref().expect("it was built above")))
     }
 
-    /// Returns the report that answers a question. One of few rows is kept, if the recording has ended.
+    /// Returns the report that answers a question. One of few rows is kept, if the recording has
+    /// ended.
     pub fn report(
         &self,
         question: String,
@@ -402,7 +447,9 @@ impl Opened {
                 Err(TryLockError::WouldBlock) => return Err(cancelled()),
             }
         };
-        if let Some(found) = kept.as_ref().filter(|found| found.of == of && found.config == settings) {
+        if let Some(found) =
+            kept.as_ref().filter(|found| found.of == of && found.config == settings)
+        {
             return Ok(found.findings.clone());
         }
         searched.store(0, Relaxed);
@@ -410,7 +457,8 @@ impl Opened {
             searched.fetch_add(events as u64, Relaxed);
             tell()
         };
-        let findings = findings::find_watched(&self.store, config, &goes_on).ok_or_else(cancelled)?;
+        let findings =
+            findings::find_watched(&self.store, config, &goes_on).ok_or_else(cancelled)?;
         // An interrupted search that reads no events has a result, which lacks findings.
         watch.check()?;
         let findings = Arc::new(findings);
@@ -422,7 +470,11 @@ impl Opened {
 impl Stamp {
     fn of(path: &Path) -> Option<Stamp> {
         let metadata = fs::metadata(path).ok()?;
-        Some(Stamp { identity: identity(&metadata), bytes: metadata.len(), changed: metadata.modified().ok() })
+        Some(Stamp {
+            identity: identity(&metadata),
+            bytes: metadata.len(),
+            changed: metadata.modified().ok(),
+        })
     }
 }
 
@@ -435,7 +487,8 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 /// Elsewhere, the time of creation tells files apart.
 #[cfg(not(unix))]
 fn identity(metadata: &Metadata) -> (u64, u64) {
-    let created = metadata.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let created =
+        metadata.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     (0, created.map_or(0, |time| time.as_nanos() as u64))
 }
 
@@ -471,7 +524,8 @@ fn only(known: &[Known]) -> Result<&Known, ToolError> {
 fn no_recording_in(directory: &Path) -> String {
     let name = file_name(directory);
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
-    let is_sealed = entries.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("run="));
+    let is_sealed =
+        entries.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("run="));
     match is_sealed {
         true => format!("{name} is a sealed set: `metaspy restore {name}` makes recordings of it"),
         false => format!("there is no recording in {name}"),

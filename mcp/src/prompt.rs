@@ -31,7 +31,8 @@ pub fn text(recording: Option<&str>, what: Option<&str>) -> String {
         Some(name) => format!("The recording is named {}.", quoted(name)),
         None => "Call `recordings` if more than one recording is there.".to_owned(),
     };
-    let what = what.map_or(String::new(), |what| format!(" The question is about {}.", quoted(what)));
+    let what =
+        what.map_or(String::new(), |what| format!(" The question is about {}.", quoted(what)));
     format!(
         "Find out why the recorded program is slow, with the tools of metaspy. {recording}{what}\n\n\
          1. `findings`: what is wrong, the most expensive first. Each names its cost, its sites and a filter.\n\

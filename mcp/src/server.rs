@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument,
+    PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt};
 use rmcp::transport::stdio_pipes;
@@ -57,7 +58,8 @@ pub struct Options {
 ///
 /// # Errors
 ///
-/// Returns an error if the current directory cannot be found, or if the client does not speak the protocol.
+/// Returns an error if the current directory cannot be found, or if the client does not speak the
+/// protocol.
 pub fn serve(options: Options) -> io::Result<()> {
     let workspace = std::env::current_dir()?.canonicalize()?;
     let session = Session {
@@ -73,7 +75,10 @@ pub fn serve(options: Options) -> io::Result<()> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
-        let running = server.serve(stdio_pipes()).await.map_err(|error| io::Error::other(error.to_string()))?;
+        let running = server
+            .serve(stdio_pipes())
+            .await
+            .map_err(|error| io::Error::other(error.to_string()))?;
         running.waiting().await.map_err(|error| io::Error::other(error.to_string()))?;
         Ok(())
     });
@@ -121,9 +126,11 @@ impl Server {
                 },
                 _ = ticks.tick() => {}
             }
-            // The seconds grow with each message, as the protocol asks for; how many there will be is not known.
+            // The seconds grow with each message, as the protocol asks for; how many there will be
+            // is not known.
             let seconds = began.elapsed().as_secs_f64();
-            let progress = ProgressNotificationParam::new(token.clone(), seconds).with_message(message.clone());
+            let progress = ProgressNotificationParam::new(token.clone(), seconds)
+                .with_message(message.clone());
             // A client that has gone misses nothing.
             let _ = context.peer.notify_progress(progress).await;
         }
@@ -132,9 +139,15 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .build();
         let own = Implementation::new("metaspy", env!("CARGO_PKG_VERSION")).with_title("Metaspy");
-        ServerConfig::new(capabilities).with_server_info(own).with_instructions(prompt::INSTRUCTIONS)
+        ServerConfig::new(capabilities)
+            .with_server_info(own)
+            .with_instructions(prompt::INSTRUCTIONS)
     }
 
     async fn list_tools(
@@ -142,7 +155,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.entries.iter().map(|entry| entry.tool.clone()).collect()))
+        Ok(ListToolsResult::with_all_items(
+            self.entries.iter().map(|entry| entry.tool.clone()).collect(),
+        ))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -158,7 +173,8 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(self.unknown_tool(&request.name), None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let result = self.work(&context, move |server, watch| server.answer(at, arguments, watch)).await;
+        let result =
+            self.work(&context, move |server, watch| server.answer(at, arguments, watch)).await;
         if request.name == "recordings" {
             // Who asks what is recorded asks next what is wrong, and reads the answer first.
             let server = self.clone();
@@ -168,8 +184,12 @@ impl ServerHandler for Server {
                 server.session.recordings.search_ahead(&watch);
             });
         }
-        let bug =
-            || ToolError::new("metaspy failed at this call, which is a fault of metaspy; other calls go on").result();
+        let bug = || {
+            ToolError::new(
+                "metaspy failed at this call, which is a fault of metaspy; other calls go on",
+            )
+            .result()
+        };
         Ok(result.unwrap_or_else(bug).into())
     }
 
@@ -182,9 +202,17 @@ impl ServerHandler for Server {
         let start: usize = match cursor.as_deref().map(str::parse) {
             None => 0,
             Some(Ok(start)) => start,
-            Some(Err(_)) => return Err(ErrorData::invalid_params("this is no cursor of a list of resources", None)),
+            Some(Err(_)) => {
+                return Err(ErrorData::invalid_params(
+                    "this is no cursor of a list of resources",
+                    None,
+                ));
+            }
         };
-        let known = self.work(&context, |server, _| server.session.recordings.known()).await.unwrap_or_default();
+        let known = self
+            .work(&context, |server, _| server.session.recordings.known())
+            .await
+            .unwrap_or_default();
         let is_long = known.len() > start.saturating_add(RESOURCES);
         let resources = known.iter().skip(start).take(RESOURCES).map(|known| {
             let name = metaspy_report::text::clean(&known.name).into_owned();
@@ -225,10 +253,15 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let arguments = vec![
-            PromptArgument::new("recording").with_description("A name of the tool `recordings`").with_required(false),
-            PromptArgument::new("what").with_description("What is slow, in your words").with_required(false),
+            PromptArgument::new("recording")
+                .with_description("A name of the tool `recordings`")
+                .with_required(false),
+            PromptArgument::new("what")
+                .with_description("What is slow, in your words")
+                .with_required(false),
         ];
-        let prompt = Prompt::new(prompt::NAME, Some(prompt::DESCRIPTION), Some(arguments)).with_title(prompt::TITLE);
+        let prompt = Prompt::new(prompt::NAME, Some(prompt::DESCRIPTION), Some(arguments))
+            .with_title(prompt::TITLE);
         Ok(ListPromptsResult::with_all_items(vec![prompt]))
     }
 
@@ -251,7 +284,12 @@ impl ServerHandler for Server {
 
 impl Server {
     /// Answers a call, on the thread of the call.
-    fn answer(&self, at: usize, mut arguments: rmcp::model::JsonObject, watch: &Watch) -> CallToolResult {
+    fn answer(
+        &self,
+        at: usize,
+        mut arguments: rmcp::model::JsonObject,
+        watch: &Watch,
+    ) -> CallToolResult {
         let entry = &self.entries[at];
         let common = match Common::take(&entry.tool.name, &mut arguments) {
             Ok(common) => common,
@@ -266,7 +304,8 @@ impl Server {
     fn unknown_tool(&self, name: &str) -> String {
         let names = || self.entries.iter().map(|entry| Cow::as_ref(&entry.tool.name));
         let advice = did_you_mean(name, names());
-        let advice = advice.unwrap_or_else(|| format!("there are {}", names().collect::<Vec<_>>().join(", ")));
+        let advice = advice
+            .unwrap_or_else(|| format!("there are {}", names().collect::<Vec<_>>().join(", ")));
         let name: String = metaspy_report::text::clean(name).chars().take(80).collect();
         match name.as_str() {
             "query" => {
@@ -283,7 +322,9 @@ fn address(name: &str) -> String {
     let mut address = SCHEME.to_owned();
     for byte in name.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => address.push(byte.into()),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                address.push(byte.into())
+            }
             byte => address += &format!("%{byte:02X}"),
         }
     }

@@ -29,8 +29,8 @@ pub fn filter_of(text: Option<&str>) -> Result<Filter, ToolError> {
     }
 }
 
-/// Fails if a selector of the filter matches no site. An unknown kind of subjects is a note, because
-/// kinds are known when a subject of theirs is met.
+/// Fails if a selector of the filter matches no site. An unknown kind of subjects is a note,
+/// because kinds are known when a subject of theirs is met.
 pub fn check(filter: &Filter, store: &Store, notes: &mut Vec<String>) -> Result<(), ToolError> {
     match filter.check(store) {
         Err(error @ FilterError::NoSuchKind { .. }) => notes.push(format!("filter: {error}")),
@@ -45,7 +45,8 @@ pub fn check(filter: &Filter, store: &Store, notes: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-/// Returns what to do about a recording whose calls have no events, so that an agent does not look for them.
+/// Returns what to do about a recording whose calls have no events, so that an agent does not look
+/// for them.
 pub fn only_counted(store: &Store) -> Option<String> {
     let Totals { stored, folded, counted, .. } = store.totals();
     (stored + folded == 0 && counted > 0).then(|| {
@@ -55,7 +56,8 @@ pub fn only_counted(store: &Store) -> Option<String> {
     })
 }
 
-/// Returns sentences about the parts that a recording should hold and does not: an answer may lack what is there.
+/// Returns sentences about the parts that a recording should hold and does not: an answer may lack
+/// what is there.
 pub fn missing(store: &Store) -> Vec<String> {
     let absent = store.absent_files().map(|absent| absent.to_string());
     store.missing().iter().cloned().chain(absent).collect()

@@ -70,7 +70,8 @@ impl Pattern {
             Some((last, words)) if last == "*" && !words.is_empty() => (words, true),
             _ => (&self.words[..], false),
         };
-        let has_length = if is_open { command.len() >= words.len() } else { command.len() == words.len() };
+        let has_length =
+            if is_open { command.len() >= words.len() } else { command.len() == words.len() };
         has_length && words.iter().zip(command).all(|(pattern, word)| matches(pattern, word))
     }
 
@@ -144,7 +145,9 @@ mod tests {
         for command in ["cargo metaspy", "cargo metaspy test", "cargo metaspy run -- --fast"] {
             assert!(allows("cargo metaspy *", command), "{command}");
         }
-        for command in ["cargo", "cargo build", "cargo metaspyx", "sh -c cargo metaspy", "cargo metaspy;rm"] {
+        for command in
+            ["cargo", "cargo build", "cargo metaspyx", "sh -c cargo metaspy", "cargo metaspy;rm"]
+        {
             assert!(!allows("cargo metaspy *", command), "{command}");
         }
         assert!(allows("cargo test --test=*", "cargo test --test=ui"));

@@ -24,7 +24,11 @@ impl Watch {
         is_cancelled: impl Fn() -> bool + Send + Sync + 'static,
         tell: impl Fn(String) + Send + Sync + 'static,
     ) -> Watch {
-        Watch { is_cancelled: Arc::new(is_cancelled), tell: Arc::new(tell), last: Arc::new(Mutex::new(Instant::now())) }
+        Watch {
+            is_cancelled: Arc::new(is_cancelled),
+            tell: Arc::new(tell),
+            last: Arc::new(Mutex::new(Instant::now())),
+        }
     }
 
     /// Returns false if nobody waits for the answer any more.
@@ -32,8 +36,12 @@ impl Watch {
         !(self.is_cancelled)()
     }
 
-    /// Does the work of the call. What it reads of recordings ends early, with an error, when nobody waits for the answer any more.
-    pub fn interruptible<T>(&self, work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
+    /// Does the work of the call. What it reads of recordings ends early, with an error, when
+    /// nobody waits for the answer any more.
+    pub fn interruptible<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
         let watch = self.clone();
         interruptible(Arc::new(move || watch.goes_on()), work).unwrap_or_else(|| Err(cancelled()))
     }

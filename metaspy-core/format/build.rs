@@ -1,4 +1,5 @@
-//! Reports where the source of this package is: `cargo metaspy` builds it for programs that contain no core.
+//! Reports where the source of this package is: `cargo metaspy` builds it for programs that contain
+//! no core.
 fn main() {
     // A build outside the workspace knows these switches as well.
     println!("cargo::rustc-check-cfg=cfg(loom, tsan, metaspy_bare, metaspy_called, metaspy_plain)");

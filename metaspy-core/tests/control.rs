@@ -8,10 +8,12 @@ use std::sync::{Mutex, MutexGuard};
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::instrumenter::Installation;
-use metaspy_core::store::control::{Change, ControlError, ControlRequest, Observed, SiteState, Targets, socket_of};
+use metaspy_core::store::control::{
+    Change, ControlError, ControlRequest, Observed, SiteState, Targets, socket_of,
+};
 use metaspy_core::{
-    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Store, Subject,
-    hook, site,
+    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef,
+    SiteKind, Store, Subject, hook, site,
 };
 
 macro_rules! sites {
@@ -79,7 +81,12 @@ fn open(path: &Path) -> Store {
 }
 
 /// Requests a change at the sites, for nodes with these keys or for all.
-fn request(store: &Store, change: Change, sites: &[&'static Site], keys: Option<&[u64]>) -> Vec<SiteState> {
+fn request(
+    store: &Store,
+    change: Change,
+    sites: &[&'static Site],
+    keys: Option<&[u64]>,
+) -> Vec<SiteState> {
     try_request(store, change, sites, keys).expect("the process allows it")
 }
 
@@ -98,9 +105,11 @@ fn try_request(
 
 fn counts(path: &Path, site: &'static Site) -> Vec<(u64, u64)> {
     let store = open(path);
-    let tally = store.tally(metaspy_core::store::By::SiteSubject, &metaspy_core::store::Scope::default());
+    let tally =
+        store.tally(metaspy_core::store::By::SiteSubject, &metaspy_core::store::Scope::default());
     let rows = tally.rows.iter().filter(|row| row.site == Some(site::entry(site).id));
-    let mut counts: Vec<_> = rows.map(|row| (row.subject.map_or(0, |it| it.key), row.measure.count)).collect();
+    let mut counts: Vec<_> =
+        rows.map(|row| (row.subject.map_or(0, |it| it.key), row.measure.count)).collect();
     counts.sort_unstable();
     counts
 }
@@ -145,7 +154,8 @@ fn the_programs_own_profilers_keep_what_they_observe() {
     call(&LAYOUT, 1);
     assert_eq!(own.uninstall().counts().total(), 1);
     // A controlled one yields.
-    let controlled = Profiler::new("controlled").observe(Arm).controlled().install().expect("the site is there");
+    let controlled =
+        Profiler::new("controlled").observe(Arm).controlled().install().expect("the site is there");
     // What was ordered before stays ordered, so the site is seized anew by a change.
     let states = request(&store, Change::Only, &[&LAYOUT], Some(&[7]));
     assert_eq!((states[0].observed, states[0].kept), (Observed::Only(1), false));
@@ -175,11 +185,19 @@ fn what_cannot_be_applied_is_refused_with_the_reason() {
     let store = open(&path);
     let error = try_request(&store, Change::Arm, &[&EMPTY], None).expect_err("it is skipped");
     assert!(error.to_string().contains("a const fn runs at compile time"), "{error}");
-    let request = ControlRequest { change: Change::Arm, sites: vec![u32::MAX], ..ControlRequest::default() };
+    let request =
+        ControlRequest { change: Change::Arm, sites: vec![u32::MAX], ..ControlRequest::default() };
     assert!(store.control(&request).is_err_and(|error| error.to_string().contains("no such site")));
     let subjects = Some((0..100_000).map(|key| (1, key)).collect());
-    let request = ControlRequest { change: Change::Arm, sites: vec![site::entry(&MEASURE).id.0], subjects, keep: None };
-    assert!(store.control(&request).is_err_and(|error| error.to_string().contains("at most 65536")));
+    let request = ControlRequest {
+        change: Change::Arm,
+        sites: vec![site::entry(&MEASURE).id.0],
+        subjects,
+        keep: None,
+    };
+    assert!(
+        store.control(&request).is_err_and(|error| error.to_string().contains("at most 65536"))
+    );
     assert!(!MEASURE.is_armed());
     recording.close();
 }
@@ -189,7 +207,10 @@ fn a_reader_says_what_stays() {
     let _turn = turn();
     let (recording, path) = begin("rules.spy", true);
     let store = open(&path);
-    assert_eq!(store.control(&ControlRequest::keep("outcome:failed; took:>p99 at site:MEASURE")), Ok(Vec::new()));
+    assert_eq!(
+        store.control(&ControlRequest::keep("outcome:failed; took:>p99 at site:MEASURE")),
+        Ok(Vec::new())
+    );
     let error = store.control(&ControlRequest::keep("outcome:bad")).expect_err("it is no rule");
     assert!(error.to_string().contains("the rule `outcome:bad`"), "{error}");
     let long = format!("site:{}", "x".repeat(5_000));
@@ -206,8 +227,11 @@ fn hostile_connections_neither_stop_the_collector_nor_each_other() {
     let _turn = turn();
     let (recording, path) = begin("hostile.spy", true);
     let store = open(&path);
-    let silent: Vec<UnixStream> = (0..3).map(|_| UnixStream::connect(socket_of(&path)).expect("it listens")).collect();
-    for line in [&b"\n"[..], b"{}{}\n", b"{\"change\":\"explode\"}\n", b"\xFF\xFE\n", &[b'['; 100_000]] {
+    let silent: Vec<UnixStream> =
+        (0..3).map(|_| UnixStream::connect(socket_of(&path)).expect("it listens")).collect();
+    for line in
+        [&b"\n"[..], b"{}{}\n", b"{\"change\":\"explode\"}\n", b"\xFF\xFE\n", &[b'['; 100_000]]
+    {
         let mut stream = UnixStream::connect(socket_of(&path)).expect("it listens");
         let _ = stream.write_all(line);
         let _ = stream.write_all(b"\n");

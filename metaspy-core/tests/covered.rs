@@ -1,5 +1,5 @@
-//! Hooks that show a profiler on which objects calls begin: each function stands here twice, with such a hook and with one that
-//! sees the whole call, and the profiler knows the same of both.
+//! Hooks that show a profiler on which objects calls begin: each function stands here twice, with
+//! such a hook and with one that sees the whole call, and the profiler knows the same of both.
 
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
@@ -50,7 +50,19 @@ impl Thing {
     /// Each argument is in a register, and none may be lost.
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "as many as there are registers")]
-    fn sums(&self, a: u64, b: u64, c: u64, d: u64, e: u64, x: f64, y: f64, z: f64, v: f32, w: f32) -> f64 {
+    fn sums(
+        &self,
+        a: u64,
+        b: u64,
+        c: u64,
+        d: u64,
+        e: u64,
+        x: f64,
+        y: f64,
+        z: f64,
+        v: f32,
+        w: f32,
+    ) -> f64 {
         covered!("sums", [place self]);
         (self.0 + 2 * a + 3 * b + 4 * c + 5 * d + 6 * e) as f64
             + 7.0 * x
@@ -93,16 +105,23 @@ fn calls(store: &Store) -> BTreeMap<String, u64> {
         let path = store.site_path(row.site.expect("it is about a site"));
         path.rsplit("::").next().unwrap_or_default().to_owned()
     };
-    tally.rows.iter().filter(|row| row.measure.count > 0).map(|row| (name(row), row.measure.count)).collect()
+    tally
+        .rows
+        .iter()
+        .filter(|row| row.measure.count > 0)
+        .map(|row| (name(row), row.measure.count))
+        .collect()
 }
 
-/// Uninstalls, and returns the calls and the receivers of a function, which are those of the other one with its body.
+/// Uninstalls, and returns the calls and the receivers of a function, which are those of the other
+/// one with its body.
 fn known(installed: Installed, name: &str) -> (u64, usize) {
     let profile = installed.uninstall();
     let mirror = profile.mirror::<TestCoverage>().expect("it was installed");
     let calls = calls(profile.store());
     let of = |name: &str| {
-        let method = mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there");
+        let method =
+            mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there");
         (calls.get(name).copied().unwrap_or(0), method.data.receivers.len())
     };
     let found = of(name);
@@ -113,7 +132,9 @@ fn known(installed: Installed, name: &str) -> (u64, usize) {
 #[test]
 fn each_call_counts_and_objects_are_told_apart() {
     let _turn = turn();
-    for (objects, receivers) in [(1, 1), (2, 2), (60, 60), (99, 99), (100, 100), (150, 100), (3_000, 100)] {
+    for (objects, receivers) in
+        [(1, 1), (2, 2), (60, 60), (99, 99), (100, 100), (150, 100), (3_000, 100)]
+    {
         let _recording = Recording::memory().start().expect("there is memory");
         let installed = install();
         let things: Vec<Thing> = (0..objects).map(Thing).collect();
@@ -122,7 +143,11 @@ fn each_call_counts_and_objects_are_told_apart() {
         }
         // In another order, and from the last to the first.
         things.iter().rev().chain(things.iter().step_by(7)).for_each(|thing| _ = thing.asked());
-        assert_eq!(known(installed, "asked"), (objects * 21 + objects.div_ceil(7), receivers), "{objects} objects");
+        assert_eq!(
+            known(installed, "asked"),
+            (objects * 21 + objects.div_ceil(7), receivers),
+            "{objects} objects"
+        );
     }
 }
 
@@ -240,11 +265,15 @@ fn calls_in_signal_handlers_are_counted_at_their_sites() {
     let (store, handled) = (recording.store(), HANDLED.load(Relaxed));
     let tally = store.tally(By::Site, &Scope::default());
     let counted = |name: &str| {
-        let is_it = |row: &&TallyRow| row.site.is_some_and(|site| store.site_path(site).ends_with(name));
+        let is_it =
+            |row: &&TallyRow| row.site.is_some_and(|site| store.site_path(site).ends_with(name));
         tally.rows.iter().find(is_it).map_or(0, |row| row.measure.count)
     };
     let [asked, whole, sums] = ["::asked", "::asked_whole", "::sums"].map(counted);
-    assert!(asked <= made + handled && whole <= made + handled && sums <= handled, "{asked} {whole} {sums}");
+    assert!(
+        asked <= made + handled && whole <= made + handled && sums <= handled,
+        "{asked} {whole} {sums}"
+    );
     // A call that interrupts a hook is known by its number alone.
     assert_eq!(asked + whole + sums + store.header().reentrant, 2 * (made + handled) + handled);
     assert_eq!(store.totals().emitted, 2 * (made + handled) + handled);

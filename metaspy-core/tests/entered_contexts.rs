@@ -1,4 +1,5 @@
-//! Hooks that count calls in their calling contexts and see nothing else: the tree is that of the calls, however they end.
+//! Hooks that count calls in their calling contexts and see nothing else: the tree is that of the
+//! calls, however they end.
 
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
@@ -55,7 +56,19 @@ fn fails(depth: u64) {
 /// Each argument is in a register, and none may be lost.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "as many as there are registers")]
-fn sums(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, x: [f64; 4], y: f64, z: f64, v: f32, w: f32) -> f64 {
+fn sums(
+    a: u64,
+    b: u64,
+    c: u64,
+    d: u64,
+    e: u64,
+    f: u64,
+    x: [f64; 4],
+    y: f64,
+    z: f64,
+    v: f32,
+    w: f32,
+) -> f64 {
     context!("sums");
     (a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f) as f64
         + x.iter().sum::<f64>()
@@ -96,7 +109,10 @@ fn start() -> Recording {
 }
 
 fn install() -> Installed {
-    Profiler::new("contexts").method_profiler(Contexts::default()).install().expect("such hooks count in contexts")
+    Profiler::new("contexts")
+        .method_profiler(Contexts::default())
+        .install()
+        .expect("such hooks count in contexts")
 }
 
 /// The contexts of a recording by path, and their calls.
@@ -112,7 +128,13 @@ fn value(table: &ProfileTable, key: RowKey, column: &str) -> u64 {
     table.value(key, column).number().unwrap_or_default()
 }
 
-fn add(store: &Store, table: &ProfileTable, around: u64, path: &str, found: &mut BTreeMap<String, u64>) {
+fn add(
+    store: &Store,
+    table: &ProfileTable,
+    around: u64,
+    path: &str,
+    found: &mut BTreeMap<String, u64>,
+) {
     for row in &table.rows {
         let RowKey::Context(site, above) = row.key else { panic!("{row:?} is a context") };
         if above == around && site.0 != 0 {
@@ -165,7 +187,10 @@ fn each_path_of_calls_is_a_context_and_the_tally_has_their_sum() {
     ];
     assert_eq!(tree(&store), expected(paths));
     let leaves = 1 + 200 + 1 + 3 * MANY.len() as u64;
-    assert_eq!((tallied(&store, "leaf"), tallied(&store, "twice"), tallied(&store, "recurses")), (leaves, 100, 3));
+    assert_eq!(
+        (tallied(&store, "leaf"), tallied(&store, "twice"), tallied(&store, "recurses")),
+        (leaves, 100, 3)
+    );
 }
 
 #[test]
@@ -177,13 +202,18 @@ fn the_function_keeps_its_registers_and_a_thread_that_ends_leaves_its_contexts()
         // The first call of a thread, and the first one at a site, leave the function.
         let sum = thread::spawn(move || {
             twice(at);
-            (0..3).map(|_| sums(at, 1, 2, 3, 4, 5, [0.5; 4], 1.5, 2.5, 3.5, 4.5)).collect::<Vec<_>>()
+            (0..3)
+                .map(|_| sums(at, 1, 2, 3, 4, 5, [0.5; 4], 1.5, 2.5, 3.5, 4.5))
+                .collect::<Vec<_>>()
         });
         let expected = (at + 2 + 6 + 12 + 20 + 30) as f64 + 2.0 + 10.5 + 20.0 + 31.5 + 45.0;
         assert_eq!(sum.join().expect("it returns"), [expected; 3]);
     }
     drop(installed);
-    assert_eq!(tree(&recording.store()), expected([("sums", 300), ("twice", 100), ("twice leaf", 200)]));
+    assert_eq!(
+        tree(&recording.store()),
+        expected([("sums", 300), ("twice", 100), ("twice leaf", 200)])
+    );
 }
 
 #[test]
@@ -310,7 +340,12 @@ fn all_recordings_together_have_all_calls() {
 }
 
 fn tallied_so_far(store: &Store) -> u64 {
-    store.tally(metaspy_core::store::By::Site, &Default::default()).rows.iter().map(|row| row.measure.count).sum()
+    store
+        .tally(metaspy_core::store::By::Site, &Default::default())
+        .rows
+        .iter()
+        .map(|row| row.measure.count)
+        .sum()
 }
 
 static HANDLED: AtomicU64 = AtomicU64::new(0);
@@ -355,19 +390,32 @@ fn calls_in_signal_handlers_are_below_those_that_they_interrupt() {
     let (store, handled) = (recording.store(), HANDLED.load(Relaxed));
     let found = tree(&store);
     let sum = |name: &str| -> u64 {
-        found.iter().filter(|(path, _)| path.rsplit(' ').next() == Some(name)).map(|(_, count)| count).sum()
+        found
+            .iter()
+            .filter(|(path, _)| path.rsplit(' ').next() == Some(name))
+            .map(|(_, count)| count)
+            .sum()
     };
     assert_eq!(sum("twice"), made + 1);
     let reentrant = store.header().reentrant;
-    assert_eq!(tallied(&store, "recurses") + tallied(&store, "leaf") + reentrant, 2 * (made + 1) + 2 * (handled + 1));
-    assert_eq!(found["twice"], made + 1, "whatever interrupts it, the thread goes back to its root");
+    assert_eq!(
+        tallied(&store, "recurses") + tallied(&store, "leaf") + reentrant,
+        2 * (made + 1) + 2 * (handled + 1)
+    );
+    assert_eq!(
+        found["twice"],
+        made + 1,
+        "whatever interrupts it, the thread goes back to its root"
+    );
 }
 
 #[test]
 fn what_such_a_hook_does_not_see_is_refused() {
     let _turn = turn();
     let _recording = start();
-    let profiler = Profiler::new("calls").method_profiler(Calls::default()).method_profiler(Contexts::default());
+    let profiler = Profiler::new("calls")
+        .method_profiler(Calls::default())
+        .method_profiler(Contexts::default());
     let error = profiler.install().expect_err("a profiler of times sees nothing").to_string();
     assert!(error.contains("cargo metaspy build"), "{error}");
     recurses(3);

@@ -1,5 +1,5 @@
-//! Hooks that only count the calls that begin: every call is in the recording that was there, whatever happens to its thread,
-//! and whatever else is asked for is refused.
+//! Hooks that only count the calls that begin: every call is in the recording that was there,
+//! whatever happens to its thread, and whatever else is asked for is refused.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,7 +47,19 @@ impl Drop for Dropped {
 /// Each argument is in a register, and none may be lost.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "as many as there are registers")]
-fn sums(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, x: [f64; 4], y: f64, z: f64, v: f32, w: f32) -> f64 {
+fn sums(
+    a: u64,
+    b: u64,
+    c: u64,
+    d: u64,
+    e: u64,
+    f: u64,
+    x: [f64; 4],
+    y: f64,
+    z: f64,
+    v: f32,
+    w: f32,
+) -> f64 {
     entry!("sums");
     (a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f) as f64
         + x.iter().sum::<f64>()
@@ -122,8 +134,9 @@ fn every_call_counts_however_it_ends() {
     }
     for _ in 0..5 {
         drop(waits());
-        let polled =
-            std::pin::pin!(waits()).as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+        let polled = std::pin::pin!(waits())
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
         assert!(polled.is_ready());
     }
     assert_eq!((generic(1_u8), generic('a'), generic(2.5_f64)), (1, 'a', 2.5));
@@ -131,10 +144,16 @@ fn every_call_counts_however_it_ends() {
     recurses(10);
     let found = calls(&recording.store());
     // A future that is never polled is no call.
-    assert_eq!(found, expected([("recurses", 1_000), ("fails", 10), ("drop", 10), ("waits", 5), ("generic", 3)]));
+    assert_eq!(
+        found,
+        expected([("recurses", 1_000), ("fails", 10), ("drop", 10), ("waits", 5), ("generic", 3)])
+    );
     // How they ended is not known, and neither number is an answer.
     for outcome in ["panicked", "returned"] {
-        let scope = Scope { filter: format!("outcome:{outcome}").parse().expect("it is a filter"), ..Scope::default() };
+        let scope = Scope {
+            filter: format!("outcome:{outcome}").parse().expect("it is a filter"),
+            ..Scope::default()
+        };
         let tally = recording.store().tally(By::Site, &scope);
         assert!(tally.rows.is_empty() && tally.unknown == Some(1_028), "{outcome}: {tally:?}");
     }
@@ -148,7 +167,9 @@ fn the_function_keeps_its_registers() {
     for at in 0..100_u64 {
         // The first call of a thread, and the first one at a site, leave the function.
         let sum = std::thread::spawn(move || {
-            (0..3).map(|_| sums(at, 1, 2, 3, 4, 5, [0.5; 4], 1.5, 2.5, 3.5, 4.5)).collect::<Vec<_>>()
+            (0..3)
+                .map(|_| sums(at, 1, 2, 3, 4, 5, [0.5; 4], 1.5, 2.5, 3.5, 4.5))
+                .collect::<Vec<_>>()
         });
         let expected = (at + 2 + 6 + 12 + 20 + 30) as f64 + 2.0 + 10.5 + 20.0 + 31.5 + 45.0;
         assert_eq!(sum.join().expect("it returns"), [expected; 3]);
@@ -262,7 +283,9 @@ fn call_in_parent_and_child() {
     let child = unsafe { libc::fork() };
     if child == 0 {
         recurses(6);
-        let recording = Recording::in_forked_child().expect("there is room").expect("the environment selects one");
+        let recording = Recording::in_forked_child()
+            .expect("there is room")
+            .expect("the environment selects one");
         recurses(99);
         recording.close();
         // SAFETY: it ends the process.
@@ -282,12 +305,16 @@ fn a_forked_child_has_a_recording_of_its_own_once_it_asks_for_it() {
     if std::env::var_os(FORKS).is_some() {
         return call_in_parent_and_child();
     }
-    assert!(Recording::in_forked_child().expect("nothing is made").is_none(), "this process has no child of that kind");
+    assert!(
+        Recording::in_forked_child().expect("nothing is made").is_none(),
+        "this process has no child of that kind"
+    );
     let directory = std::env::temp_dir().join(format!("metaspy-forks-{}", std::process::id()));
     fs::create_dir_all(&directory).expect("there is room");
     let mut command = Command::new(std::env::current_exe().expect("it is known"));
     command.args(["--exact", NAME, "--nocapture"]).env(FORKS, "1").env("METASPY_MODE", "tally");
-    let output = command.env("METASPY_RECORD", directory.join("run.spy")).output().expect("it runs");
+    let output =
+        command.env("METASPY_RECORD", directory.join("run.spy")).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
     let mut calls: Vec<u64> = recordings(&directory)
         .iter()
@@ -304,11 +331,13 @@ const ROTATES: &str = "METASPY_TEST_ROTATES";
 const FILES: usize = 20;
 
 fn recordings(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).expect("it is there").filter_map(|entry| Some(entry.ok()?.path()));
+    let entries =
+        fs::read_dir(directory).expect("it is there").filter_map(|entry| Some(entry.ok()?.path()));
     entries.filter(|path| path.extension().is_some_and(|extension| extension == "spy")).collect()
 }
 
-/// What the process does: its threads call a function until there are enough files. Returns how often.
+/// What the process does: its threads call a function until there are enough files. Returns how
+/// often.
 fn call_while_it_rotates(directory: &Path) -> u64 {
     let is_done = AtomicBool::new(false);
     let work = || {
@@ -340,12 +369,22 @@ fn a_rotation_has_each_call_in_one_of_its_files() {
     let directory = std::env::temp_dir().join(format!("metaspy-entries-{}", std::process::id()));
     fs::create_dir_all(&directory).expect("there is room");
     let mut command = Command::new(std::env::current_exe().expect("it is known"));
-    command.args(["--exact", "a_rotation_has_each_call_in_one_of_its_files", "--nocapture"]).env(ROTATES, &directory);
+    command
+        .args(["--exact", "a_rotation_has_each_call_in_one_of_its_files", "--nocapture"])
+        .env(ROTATES, &directory);
     command.env("METASPY_RECORD", directory.join("run.spy"));
-    let output = command.envs([("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")]).output().expect("it runs");
-    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = command
+        .envs([("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")])
+        .output()
+        .expect("it runs");
+    let (text, error) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && error.is_empty(), "{text}{error}");
-    let made = text.split_once("calls=").and_then(|(_, rest)| rest.split_once(';')).expect("it prints them").0;
+    let made = text
+        .split_once("calls=")
+        .and_then(|(_, rest)| rest.split_once(';'))
+        .expect("it prints them")
+        .0;
     let files = recordings(&directory);
     let counted = |file: &PathBuf| {
         let store = Store::open(file).expect("it was recorded");
@@ -369,7 +408,8 @@ fn what_such_a_hook_does_not_see_is_refused() {
         Arming { subjects: Subjects::Only(vec![Subject::NONE]), ..all.clone() },
     ];
     for arming in more {
-        let error = observe(arming).expect_err("it sees no more than the number of calls").to_string();
+        let error =
+            observe(arming).expect_err("it sees no more than the number of calls").to_string();
         assert!(error.contains("cargo metaspy build") && error.contains("entries::"), "{error}");
     }
     let profiler = Profiler::new("calls").method_profiler(Calls::default());

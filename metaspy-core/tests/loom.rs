@@ -8,8 +8,8 @@ use loom::sync::atomic::{AtomicU64, Ordering, fence};
 use loom::thread;
 use metaspy_core::format::slot::{ended, is_running, running};
 use metaspy_core::protocol::{
-    ReadyRing, Word, announce_summary, begin_step, begin_use, claim, claim_full, end_elsewhere, end_use, evict,
-    is_unused, let_go, publish, read_stable, retract,
+    ReadyRing, Word, announce_summary, begin_step, begin_use, claim, claim_full, end_elsewhere,
+    end_use, evict, is_unused, let_go, publish, read_stable, retract,
 };
 
 struct Cell(AtomicU64);
@@ -81,7 +81,8 @@ fn a_ready_block_is_taken_by_one_lane_only() {
             })
             .collect();
         let more = [ring.fill(12), ring.fill(13)];
-        let mut taken: Vec<u64> = lanes.into_iter().filter_map(|lane| lane.join().unwrap()).collect();
+        let mut taken: Vec<u64> =
+            lanes.into_iter().filter_map(|lane| lane.join().unwrap()).collect();
         taken.extend(std::iter::from_fn(|| ring.take()));
         taken.sort_unstable();
         let offered = [Some(11), more[0].then_some(12), more[1].then_some(13)];
@@ -89,7 +90,8 @@ fn a_ready_block_is_taken_by_one_lane_only() {
     });
 }
 
-/// Two logs that follow each other: the number of the current one, and of each its users and its calls.
+/// Two logs that follow each other: the number of the current one, and of each its users and its
+/// calls.
 struct Logs {
     current: Cell,
     users: [Cell; 2],
@@ -100,12 +102,18 @@ struct Logs {
 fn a_log_that_was_let_go_is_written_no_more_and_no_call_is_in_none() {
     loom::model(|| {
         let logs = [(); 2].map(|()| Cell::new(0));
-        let logs = Arc::new(Logs { current: Cell::new(0), users: logs, calls: [(); 2].map(|()| Cell::new(0)) });
+        let logs = Arc::new(Logs {
+            current: Cell::new(0),
+            users: logs,
+            calls: [(); 2].map(|()| Cell::new(0)),
+        });
         let lane = {
             let logs = logs.clone();
             thread::spawn(move || {
                 let mut log = logs.current.load(Ordering::Acquire);
-                while !begin_use(&logs.users[log as usize], || logs.current.load(Ordering::Acquire) == log) {
+                while !begin_use(&logs.users[log as usize], || {
+                    logs.current.load(Ordering::Acquire) == log
+                }) {
                     log = logs.current.load(Ordering::Acquire);
                 }
                 let calls = &logs.calls[log as usize];
@@ -144,7 +152,10 @@ fn what_comes_late_is_in_the_log_before_it_was_let_go_or_in_the_next_one() {
         let is_let_go = let_go(is_gone, || !is_unused(users));
         let calls_at_end = is_let_go.then(|| calls.load(Ordering::Relaxed));
         let is_in_first = late.join().unwrap();
-        assert!(calls_at_end.is_none_or(|at_end| at_end == u64::from(is_in_first)), "{calls_at_end:?} {is_in_first}");
+        assert!(
+            calls_at_end.is_none_or(|at_end| at_end == u64::from(is_in_first)),
+            "{calls_at_end:?} {is_in_first}"
+        );
     });
 }
 
@@ -220,7 +231,8 @@ impl Fold {
         Fold { block: cell(1), row: cell(0), cursor: cell(0), notes: [[cell(0)], [cell(0)]] }
     }
 
-    /// Adds the events, as a folder does. The cursor is 1 + the events before, doubled, and the number of the note.
+    /// Adds the events, as a folder does. The cursor is 1 + the events before, doubled, and the
+    /// number of the note.
     fn fold(&self) {
         for event in 0..=EVENTS {
             let note = event as usize % 2;
@@ -242,7 +254,8 @@ impl Fold {
                 let before = (cursor >> 1) - 1;
                 let noted = self.notes[cursor as usize % 2][0].load(Ordering::Relaxed);
                 assert!(before <= EVENTS);
-                let stored = if self.block.load(Ordering::Relaxed) == 0 { 0 } else { EVENTS - before };
+                let stored =
+                    if self.block.load(Ordering::Relaxed) == 0 { 0 } else { EVENTS - before };
                 (noted, stored)
             }
         };
@@ -267,7 +280,8 @@ fn an_event_in_the_middle_of_being_folded_is_counted_once() {
     });
 }
 
-/// Two events that are folded one by one out of a block that is kept for others, the row, and the record of the folder.
+/// Two events that are folded one by one out of a block that is kept for others, the row, and the
+/// record of the folder.
 struct FoldAround {
     /// 1 = an event, 0 = a mark.
     slots: [Cell; 2],
@@ -279,14 +293,25 @@ struct FoldAround {
 impl FoldAround {
     fn new() -> Self {
         let cell = |value| Cell::new(value);
-        FoldAround { slots: [cell(1), cell(1)], row: cell(0), cursor: cell(0), notes: [[cell(0)], [cell(0)]] }
+        FoldAround {
+            slots: [cell(1), cell(1)],
+            row: cell(0),
+            cursor: cell(0),
+            notes: [[cell(0)], [cell(0)]],
+        }
     }
 
-    /// Moves each event into the row. The cursor is 1 + the event, doubled, and the number of the note.
+    /// Moves each event into the row. The cursor is 1 + the event, doubled, and the number of the
+    /// note.
     fn fold(&self) {
         for event in 0..=self.slots.len() {
             let (note, row) = (event % 2, self.row.load(Ordering::Relaxed));
-            begin_step(&self.cursor, (1 + event as u64) << 1 | note as u64, &self.notes[note], [row]);
+            begin_step(
+                &self.cursor,
+                (1 + event as u64) << 1 | note as u64,
+                &self.notes[note],
+                [row],
+            );
             if let Some(slot) = self.slots.get(event) {
                 self.row.store(row + 1, Ordering::Relaxed);
                 slot.store(0, Ordering::Release);
@@ -305,8 +330,10 @@ impl FoldAround {
     fn read(&self) -> Option<(u64, u64)> {
         let (cursor, is_folded) = self.state();
         let row = if is_folded { &self.row } else { &self.notes[cursor as usize % 2][0] };
-        let (folded, stored) =
-            (row.load(Ordering::Relaxed), self.slots.iter().map(|slot| slot.load(Ordering::Relaxed)).sum());
+        let (folded, stored) = (
+            row.load(Ordering::Relaxed),
+            self.slots.iter().map(|slot| slot.load(Ordering::Relaxed)).sum(),
+        );
         fence(Ordering::Acquire);
         (self.state() == (cursor, is_folded)).then_some((folded, stored))
     }
@@ -354,7 +381,8 @@ fn a_full_block_is_folded_by_one_thread_only() {
     });
 }
 
-/// The summary of a chunk of one block: its stamp is not 0 only as long as the block holds its events.
+/// The summary of a chunk of one block: its stamp is not 0 only as long as the block holds its
+/// events.
 #[test]
 fn no_summary_outlives_the_blocks_of_its_chunk() {
     loom::model(|| {

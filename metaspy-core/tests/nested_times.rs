@@ -1,4 +1,5 @@
-//! The time in which at least one call of a row was open, whether its calls are stored, were folded, or still ran when they were.
+//! The time in which at least one call of a row was open, whether its calls are stored, were
+//! folded, or still ran when they were.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -8,8 +9,8 @@ use metaspy_core::hook;
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::store::{By, Scope, Store};
 use metaspy_core::{
-    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject, because,
-    clock, current,
+    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef,
+    SiteKind, Subject, because, clock, current,
 };
 
 macro_rules! sites {
@@ -56,7 +57,8 @@ struct Open {
     ticks: u64,
 }
 
-/// An account of the same calls: whenever the clock moves, each row with an open call gains that time.
+/// An account of the same calls: whenever the clock moves, each row with an open call gains that
+/// time.
 #[derive(Default)]
 struct Account {
     sites: BTreeMap<&'static str, Open>,
@@ -67,7 +69,8 @@ struct Account {
 impl Account {
     fn advance(&mut self, ticks: u64) {
         clock::advance(ticks);
-        let rows = self.sites.values_mut().chain(self.subjects.values_mut()).chain(self.both.values_mut());
+        let rows =
+            self.sites.values_mut().chain(self.subjects.values_mut()).chain(self.both.values_mut());
         rows.filter(|row| row.calls > 0).for_each(|row| row.ticks += ticks);
     }
 
@@ -80,7 +83,9 @@ impl Account {
         self.advance(3);
         within(self);
         self.advance(2);
-        for row in [self.sites.get_mut(name), self.subjects.get_mut(&key), self.both.get_mut(&(name, key))] {
+        for row in
+            [self.sites.get_mut(name), self.subjects.get_mut(&key), self.both.get_mut(&(name, key))]
+        {
             row.expect("the call began").calls -= 1;
         }
         guard.done(Outcome::Returned);
@@ -89,7 +94,9 @@ impl Account {
     /// Calls that call each other, about a few subjects, up to this depth.
     fn calls(&mut self, dice: &mut u64, depth: u64) {
         let roll = |dice: &mut u64| {
-            *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            *dice = dice
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             *dice >> 40
         };
         for _ in 0..roll(dice) % 4 {
@@ -108,19 +115,45 @@ impl Account {
     fn check(&self, store: &Store) {
         let by_site = store.tally(By::Site, &Scope::default());
         for row in &by_site.rows {
-            let name = store.site_path(row.site.expect("it has one")).rsplit("::").next().unwrap_or_default();
-            assert_eq!((row.measure.total_ticks, row.measure.total_sign()), (self.sites[name].ticks, ""), "{name}");
+            let name = store
+                .site_path(row.site.expect("it has one"))
+                .rsplit("::")
+                .next()
+                .unwrap_or_default();
+            assert_eq!(
+                (row.measure.total_ticks, row.measure.total_sign()),
+                (self.sites[name].ticks, ""),
+                "{name}"
+            );
         }
         assert_eq!(by_site.rows.len(), self.sites.len());
         for row in store.tally(By::Subject, &Scope::default()).rows {
             let key = row.subject.expect("it has one").key;
-            assert_eq!((row.measure.total_ticks, row.measure.total_sign()), (self.subjects[&key].ticks, ""), "#{key}");
+            assert_eq!(
+                (row.measure.total_ticks, row.measure.total_sign()),
+                (self.subjects[&key].ticks, ""),
+                "#{key}"
+            );
         }
         for row in store.tally(By::SiteSubject, &Scope::default()).rows {
-            let name = store.site_path(row.site.expect("it has one")).rsplit("::").next().unwrap_or_default();
+            let name = store
+                .site_path(row.site.expect("it has one"))
+                .rsplit("::")
+                .next()
+                .unwrap_or_default();
             let key = row.subject.expect("it has one").key;
-            let ticks = self.both.iter().find(|((site, of), _)| *site == name && *of == key).expect("it ran").1.ticks;
-            assert_eq!((row.measure.total_ticks, row.measure.total_sign()), (ticks, ""), "{name} #{key}");
+            let ticks = self
+                .both
+                .iter()
+                .find(|((site, of), _)| *site == name && *of == key)
+                .expect("it ran")
+                .1
+                .ticks;
+            assert_eq!(
+                (row.measure.total_ticks, row.measure.total_sign()),
+                (ticks, ""),
+                "{name} #{key}"
+            );
         }
     }
 }
@@ -129,7 +162,8 @@ impl Account {
 fn record(budget: u64, calls: impl FnOnce(&mut Account)) -> (Account, Store) {
     let _turn = turn();
     clock::set_manual(1_000);
-    let recording = Recording::memory().budget(budget).collector(false).start().expect("there is room");
+    let recording =
+        Recording::memory().budget(budget).collector(false).start().expect("there is room");
     let installed = Profiler::new("test").observe(All).install().expect("it installs");
     let mut account = Account::default();
     calls(&mut account);
@@ -211,7 +245,8 @@ fn deep_recursion_is_exact_by_site_and_marked_by_subject() {
     let totals = store.totals();
     assert!(totals.folded > 2 * totals.stored && totals.lost == 0, "{totals:?}");
     for row in store.tally(By::Site, &Scope::default()).rows {
-        let name = store.site_path(row.site.expect("it has one")).rsplit("::").next().unwrap_or_default();
+        let name =
+            store.site_path(row.site.expect("it has one")).rsplit("::").next().unwrap_or_default();
         let (is, expected) = (row.measure, account.sites[name].ticks);
         assert!(
             is.total_ticks == expected || (is.total_sign() == "≤" && is.total_ticks > expected),

@@ -1,4 +1,5 @@
-//! `Allocations` and `Counting`: objects by the context that allocated them, compared with a counter that is not ours.
+//! `Allocations` and `Counting`: objects by the context that allocated them, compared with a
+//! counter that is not ours.
 
 use std::alloc::System;
 use std::sync::Barrier;
@@ -19,8 +20,11 @@ const BIRTH: u64 = 16;
 
 /// Text in JSON, of a hundred objects with lists and texts.
 fn text() -> String {
-    let object =
-        |number: u32| format!(r#"{{"id": {number}, "name": "n{number}", "list": [1, 2.5, null, "{number:>40}"]}}"#);
+    let object = |number: u32| {
+        format!(
+            r#"{{"id": {number}, "name": "n{number}", "list": [1, 2.5, null, "{number:>40}"]}}"#
+        )
+    };
     format!("[{}]", (0..100).map(object).collect::<Vec<_>>().join(","))
 }
 
@@ -38,7 +42,8 @@ fn copies(value: &serde_json::Value) -> serde_json::Value {
     value.clone()
 }
 
-/// What was counted in contexts of a method: objects, bytes, freed ones, their bytes, and their lifetime.
+/// What was counted in contexts of a method: objects, bytes, freed ones, their bytes, and their
+/// lifetime.
 fn counted(store: &Store, method: &str) -> [u64; 5] {
     let profile = store.profile("allocations").expect("it was installed");
     let table: &ProfileTable = profile.table("tree").expect("it was declared");
@@ -49,7 +54,9 @@ fn counted(store: &Store, method: &str) -> [u64; 5] {
         .filter(|row| matches!(row.key, RowKey::Context(site, _) if store.site_path(site).ends_with(method)));
     let mut sums = [0; 5];
     for row in rows {
-        for (sum, column) in sums.iter_mut().zip(["objects", "bytes", "freed", "freed bytes", "lifetime"]) {
+        for (sum, column) in
+            sums.iter_mut().zip(["objects", "bytes", "freed", "freed bytes", "lifetime"])
+        {
             *sum += table.value(row.key, column).number().unwrap_or(0);
         }
     }
@@ -62,7 +69,8 @@ fn objects(stats: &Stats) -> (u64, u64) {
     (stats.allocations as u64 + resized, stats.deallocations as u64 + resized)
 }
 
-/// Runs `work` on two threads at once, and returns what the other counter saw meanwhile. Each thread has run it before.
+/// Runs `work` on two threads at once, and returns what the other counter saw meanwhile. Each
+/// thread has run it before.
 fn on_two_threads<R: Send>(work: impl Fn() -> R + Sync) -> (Stats, Vec<R>) {
     let barrier = Barrier::new(3);
     thread::scope(|scope| {
@@ -99,8 +107,10 @@ fn totals_of_two_threads_are_those_of_another_counter() {
     let recording = Recording::memory().collector(false).start().expect("there is memory");
     let text = text();
     for _ in 0..2 {
-        let profiler =
-            Profiler::new("objects").method_profiler(Allocations::default()).install().expect("there is room");
+        let profiler = Profiler::new("objects")
+            .method_profiler(Allocations::default())
+            .install()
+            .expect("there is room");
         let (stats, kept) = on_two_threads(|| parses(&text));
         let once = counted(&recording.store(), "::parses").map(|sum| sum / 2);
         drop(profiler);
@@ -121,7 +131,10 @@ fn totals_of_two_threads_are_those_of_another_counter() {
 fn bytes_are_those_of_another_counter_and_objects_belong_to_the_method_that_allocates_them() {
     let recording = Recording::memory().collector(false).start().expect("there is memory");
     let value = parses(&text());
-    let profiler = Profiler::new("objects").method_profiler(Allocations::default()).install().expect("there is room");
+    let profiler = Profiler::new("objects")
+        .method_profiler(Allocations::default())
+        .install()
+        .expect("there is room");
     let (stats, kept) = on_two_threads(|| copies(&value));
     let sums = counted(&recording.store(), "::copies");
     assert_eq!(stats.reallocations, 0, "copies have the right size at once");
@@ -140,7 +153,10 @@ fn bytes_are_those_of_another_counter_and_objects_belong_to_the_method_that_allo
 
 fn the_peak_is_the_most_that_was_alive_at_once() {
     let recording = Recording::memory().collector(false).start().expect("there is memory");
-    let profiler = Profiler::new("objects").method_profiler(Allocations::default()).install().expect("there is room");
+    let profiler = Profiler::new("objects")
+        .method_profiler(Allocations::default())
+        .install()
+        .expect("there is room");
     for _ in 0..3 {
         drop((vec![0_u8; 10 << 20], vec![0_u8; 10 << 20]));
     }

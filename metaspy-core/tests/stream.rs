@@ -1,4 +1,5 @@
-//! A recording that folds while it is sent: whatever the receiver has when a round is settled counts as the sender does.
+//! A recording that folds while it is sent: whatever the receiver has when a round is settled
+//! counts as the sender does.
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::format::superblock::STATEMENTS_TURN;
@@ -6,8 +7,8 @@ use metaspy_core::instrumenter::Installation;
 use metaspy_core::store::{By, Scope};
 use metaspy_core::stream::{Receiver, Sender};
 use metaspy_core::{
-    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Store, Subject,
-    clock, hook, model,
+    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef,
+    SiteKind, Store, Subject, clock, hook, model,
 };
 
 metaspy_core::site::register! {
@@ -35,8 +36,11 @@ impl Instrumenter for Steps {
 /// Rows by subject, in the order of the subjects.
 fn rows(store: &Store) -> Vec<(Option<Subject>, u64, u64)> {
     let tally = store.tally(By::Subject, &Scope::default());
-    let mut rows: Vec<_> =
-        tally.rows.iter().map(|row| (row.subject, row.measure.count, row.measure.total_ticks)).collect();
+    let mut rows: Vec<_> = tally
+        .rows
+        .iter()
+        .map(|row| (row.subject, row.measure.count, row.measure.total_ticks))
+        .collect();
     rows.sort_by_key(|(subject, ..)| subject.map(|subject| subject.key));
     rows
 }
@@ -45,10 +49,15 @@ fn rows(store: &Store) -> Vec<(Option<Subject>, u64, u64)> {
 fn what_is_folded_between_rounds_counts_once() {
     clock::set_manual(1_000_000);
     let path = std::env::temp_dir().join(format!("metaspy-streamed-{}.spy", std::process::id()));
-    let recording = Recording::file(&path).budget(1 << 20).collector(false).start().expect("there is room for it");
+    let recording = Recording::file(&path)
+        .budget(1 << 20)
+        .collector(false)
+        .start()
+        .expect("there is room for it");
     let installed = Profiler::new("steps").observe(Steps).install().expect("the site is there");
     let mut bytes = Vec::new();
-    let mut sender = Sender::new(Store::open(&path).expect("it is there"), &mut bytes).expect("a vector takes all");
+    let mut sender = Sender::new(Store::open(&path).expect("it is there"), &mut bytes)
+        .expect("a vector takes all");
     let mut outer = Vec::new();
     let subject = |key| Subject::new(NODE.id(), key);
     model::label(subject(1), "it stays");
@@ -88,7 +97,10 @@ fn what_is_folded_between_rounds_counts_once() {
     assert!(arrived.totals().exact && arrived.verify().is_sound(), "{:?}", arrived.verify());
     assert_eq!(rows(&arrived), rows(&there));
     let labels = |store: &Store| {
-        store.labelled().map(|(node, label)| (node.key, label.to_owned())).collect::<std::collections::BTreeMap<_, _>>()
+        store
+            .labelled()
+            .map(|(node, label)| (node.key, label.to_owned()))
+            .collect::<std::collections::BTreeMap<_, _>>()
     };
     assert_eq!((labels(&arrived), arrived.label(subject(1))), (labels(&there), Some("it stays")));
     assert!(arrived.ring().words.get(STATEMENTS_TURN) > 3 && arrived.header().statements_lost == 0);

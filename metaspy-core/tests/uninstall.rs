@@ -1,4 +1,5 @@
-//! What an installation costs does not depend on how many came before it. Bytes are counted, because times vary.
+//! What an installation costs does not depend on how many came before it. Bytes are counted,
+//! because times vary.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,9 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use metaspy_core::arm::{Arming, CallView, Handler, Mode, Subjects};
 use metaspy_core::hook;
 use metaspy_core::instrumenter::Installation;
-use metaspy_core::method_profilers::{Call, CallEnd, Calls, Contexts, Count, MethodProfiler, MethodSpy, TestCoverage};
+use metaspy_core::method_profilers::{
+    Call, CallEnd, Calls, Contexts, Count, MethodProfiler, MethodSpy, TestCoverage,
+};
 use metaspy_core::{
-    InstallError, Instrumenter, Kind, Outcome, Profile, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
+    InstallError, Instrumenter, Kind, Outcome, Profile, Profiler, Recording, Session, Site,
+    SiteDef, SiteKind, Subject,
 };
 
 thread_local! {
@@ -71,7 +75,8 @@ impl Instrumenter for Arm {
 fn ten(arming: &Arming) -> (u64, i64) {
     let before = (ALLOCATED.get(), KEPT.get());
     for key in 0..10 {
-        let installed = Profiler::new("ten").observe(Arm(arming.clone())).install().expect("the site is there");
+        let installed =
+            Profiler::new("ten").observe(Arm(arming.clone())).install().expect("the site is there");
         work(key);
         drop(installed.uninstall());
     }
@@ -82,13 +87,17 @@ fn ten(arming: &Arming) -> (u64, i64) {
 fn armings() -> [Arming; 2] {
     let subjects = (0..64).map(|key| Subject::new(NODE.id(), key)).collect();
     let handlers = vec![Handler::before(|_: &CallView<'_>| ())];
-    [Arming::all(Mode::Full), Arming { subjects: Subjects::Only(subjects), handlers, ..Arming::all(Mode::Full) }]
+    [
+        Arming::all(Mode::Full),
+        Arming { subjects: Subjects::Only(subjects), handlers, ..Arming::all(Mode::Full) },
+    ]
 }
 
 #[test]
 fn the_thousandth_installation_costs_as_much_as_the_hundredth() {
     let _turn = turn();
-    let _recording = Recording::memory().budget(64 << 20).collector(false).start().expect("there is memory");
+    let _recording =
+        Recording::memory().budget(64 << 20).collector(false).start().expect("there is memory");
     for arming in armings() {
         (0..9).for_each(|_| _ = ten(&arming));
         let early = ten(&arming);
@@ -102,7 +111,8 @@ fn the_thousandth_installation_costs_as_much_as_the_hundredth() {
 #[test]
 fn a_handler_is_dropped_when_no_thread_can_call_it_any_more() {
     let _turn = turn();
-    let _recording = Recording::memory().budget(4 << 20).collector(false).start().expect("there is memory");
+    let _recording =
+        Recording::memory().budget(4 << 20).collector(false).start().expect("there is memory");
     let (called, over) = (Arc::new(AtomicU64::new(0)), AtomicBool::new(false));
     std::thread::scope(|scope| {
         (0..2).for_each(|_| {
@@ -111,13 +121,21 @@ fn a_handler_is_dropped_when_no_thread_can_call_it_any_more() {
         let [_, arming] = armings();
         for _ in 0..200 {
             let handler = called.clone();
-            let handlers = vec![Handler::before(move |_: &CallView<'_>| _ = handler.fetch_add(1, Relaxed))];
+            let handlers =
+                vec![Handler::before(move |_: &CallView<'_>| _ = handler.fetch_add(1, Relaxed))];
             let arming = Arming { handlers, ..arming.clone() };
-            drop(Profiler::new("handled").observe(Arm(arming)).install().expect("the site is there"));
+            drop(
+                Profiler::new("handled").observe(Arm(arming)).install().expect("the site is there"),
+            );
         }
         over.store(true, Relaxed);
     });
-    drop(Profiler::new("last").observe(Arm(Arming::all(Mode::Tally))).install().expect("the site is there"));
+    drop(
+        Profiler::new("last")
+            .observe(Arm(Arming::all(Mode::Tally)))
+            .install()
+            .expect("the site is there"),
+    );
     assert_eq!(Arc::strong_count(&called), 1);
 }
 
@@ -125,12 +143,16 @@ fn a_handler_is_dropped_when_no_thread_can_call_it_any_more() {
 fn kept_by(installations: u64) -> i64 {
     let before = KEPT.get();
     for key in 0..installations {
-        let profiler =
-            Profiler::new("short").method_profiler(TestCoverage::default()).method_profiler(Calls::default());
+        let profiler = Profiler::new("short")
+            .method_profiler(TestCoverage::default())
+            .method_profiler(Calls::default());
         let installed = profiler.install().expect("there is room");
         Tree(key).grows(2);
         let profile = installed.uninstall();
-        assert_eq!(profile.mirror::<TestCoverage>().map(|mirror| mirror.methods().len()), Some(SITES));
+        assert_eq!(
+            profile.mirror::<TestCoverage>().map(|mirror| mirror.methods().len()),
+            Some(SITES)
+        );
     }
     KEPT.get() - before
 }
@@ -138,7 +160,8 @@ fn kept_by(installations: u64) -> i64 {
 #[test]
 fn a_thousand_method_profilers_leave_no_memory_behind() {
     let _turn = turn();
-    let _recording = Recording::memory().budget(64 << 20).collector(false).start().expect("there is memory");
+    let _recording =
+        Recording::memory().budget(64 << 20).collector(false).start().expect("there is memory");
     more_sites();
     // Lists of the process have grown as far as they do.
     kept_by(50);
@@ -199,12 +222,16 @@ impl Tree {
     }
 }
 
-/// Bytes that installations of a tree of calling contexts keep. Each has room for the calls that it sees.
+/// Bytes that installations of a tree of calling contexts keep. Each has room for the calls that it
+/// sees.
 fn kept_by_trees(recording: &Recording, installations: u64) -> i64 {
     let mut kept = 0;
     for key in 0..installations {
         let before = KEPT.get();
-        let installed = Profiler::new("tree").method_profiler(Contexts::default()).install().expect("there is room");
+        let installed = Profiler::new("tree")
+            .method_profiler(Contexts::default())
+            .install()
+            .expect("there is room");
         Tree(key).grows(2);
         drop(installed.uninstall());
         kept += KEPT.get() - before;
@@ -219,7 +246,8 @@ fn kept_by_trees(recording: &Recording, installations: u64) -> i64 {
 #[test]
 fn a_hundred_trees_of_contexts_use_the_memory_of_a_few() {
     let _turn = turn();
-    let recording = Recording::memory().budget(64 << 20).collector(false).start().expect("there is memory");
+    let recording =
+        Recording::memory().budget(64 << 20).collector(false).start().expect("there is memory");
     kept_by_trees(&recording, 10);
     let kept = kept_by_trees(&recording, 100);
     // The index of one tree alone is half a megabyte where the recording has room for all rows.
@@ -229,15 +257,23 @@ fn a_hundred_trees_of_contexts_use_the_memory_of_a_few() {
 #[test]
 fn a_method_profiler_is_dropped_after_its_last_call() {
     let _turn = turn();
-    let _recording = Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
+    let _recording =
+        Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
     let (over, mut profiles) = (AtomicBool::new(false), Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..3 {
-            scope.spawn(|| (0..6).cycle().take_while(|_| !over.load(Relaxed)).for_each(|depth| Tree(0).grows(depth)));
+            scope.spawn(|| {
+                (0..6)
+                    .cycle()
+                    .take_while(|_| !over.load(Relaxed))
+                    .for_each(|depth| Tree(0).grows(depth))
+            });
         }
         for _ in 0..300 {
-            let installed =
-                Profiler::new("mortal").method_profiler(Mortal::default()).install().expect("there is room");
+            let installed = Profiler::new("mortal")
+                .method_profiler(Mortal::default())
+                .install()
+                .expect("there is room");
             Tree(0).grows(4);
             profiles.push(installed.uninstall());
             profiles.truncate(1);
@@ -247,7 +283,11 @@ fn a_method_profiler_is_dropped_after_its_last_call() {
     assert_eq!(TOO_LATE.load(Relaxed), 0);
     // A profile keeps the mirror that it shows.
     let mirror = profiles.first().and_then(Profile::mirror::<Mortal>).expect("it was installed");
-    let grows = mirror.methods().iter().find(|method| method.facts.name == "grows").expect("it is a method");
+    let grows = mirror
+        .methods()
+        .iter()
+        .find(|method| method.facts.name == "grows")
+        .expect("it is a method");
     assert_ne!(grows.data.get(), 0);
 }
 

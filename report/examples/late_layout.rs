@@ -1,4 +1,5 @@
-//! A kind of findings of one's own, among the built-in ones: frames that lay out after they have painted.
+//! A kind of findings of one's own, among the built-in ones: frames that lay out after they have
+//! painted.
 //!
 //! `cargo run -p metaspy-report --example late_layout -- run.spy`
 
@@ -8,7 +9,9 @@ use std::io;
 
 use metaspy_reader::{ResolvedEvent, Store, UnitOfWork};
 use metaspy_report::findings::text::{self, Shown};
-use metaspy_report::findings::{self, Config, Context, Cost, Detector, Evidence, Finding, Findings};
+use metaspy_report::findings::{
+    self, Config, Context, Cost, Detector, Evidence, Finding, Findings,
+};
 
 /// Layouts in frames that have painted before.
 #[derive(Default)]
@@ -36,9 +39,13 @@ impl Detector for LateLayout {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let Some(site) = self.late.first().map(|it| it.event.site) else { return Vec::new() };
         let ticks = self.late.iter().filter_map(|it| it.self_ticks).sum();
-        let text = format!("{} layouts begin after the first paint of their frame.", self.late.len());
-        let mut finding =
-            Finding::new("late-layout", "frames lay out after they have painted", vec![context.site(site)]);
+        let text =
+            format!("{} layouts begin after the first paint of their frame.", self.late.len());
+        let mut finding = Finding::new(
+            "late-layout",
+            "frames lay out after they have painted",
+            vec![context.site(site)],
+        );
         finding.cost = Cost::of_work(context.ns(ticks), self.late.len() as u64);
         finding.evidence = Evidence::new(text, context.filter(site));
         finding.evidence.events = self.late.iter().map(|it| it.event.id).collect();

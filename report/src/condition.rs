@@ -5,7 +5,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use metaspy_reader::{By, CallBounds, Filter, Gaps, Measure, RecordedSite, Scope, SiteGroups, Store, Tally};
+use metaspy_reader::{
+    By, CallBounds, Filter, Gaps, Measure, RecordedSite, Scope, SiteGroups, Store, Tally,
+};
 
 use crate::text::{counted, grouped, parse_duration_ns, parse_number, time};
 
@@ -67,11 +69,13 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let help =
-            "write 'count(site:measure) > 1000' or 'max(site:frame) > 16ms'; there are count, total, max and self";
+        let help = "write 'count(site:measure) > 1000' or 'max(site:frame) > 16ms'; there are count, total, max and self";
         let wrong = |what: String| format!("`{text}` is not a condition: {what}; {help}");
-        let (name, rest) = text.split_once('(').ok_or_else(|| wrong("a filter in parentheses is missing".into()))?;
-        let (filter, rest) = rest.rsplit_once(')').ok_or_else(|| wrong("the `)` is missing".into()))?;
+        let (name, rest) = text
+            .split_once('(')
+            .ok_or_else(|| wrong("a filter in parentheses is missing".into()))?;
+        let (filter, rest) =
+            rest.rsplit_once(')').ok_or_else(|| wrong("the `)` is missing".into()))?;
         let quantity = match name.trim() {
             "count" => Quantity::Count,
             "total" => Quantity::Total,
@@ -80,8 +84,11 @@ impl FromStr for Condition {
             other => return Err(wrong(format!("there is no `{other}`"))),
         };
         let rest = rest.trim();
-        let found = OPERATORS.iter().find_map(|(sign, operator)| Some((operator, rest.strip_prefix(sign)?.trim())));
-        let (&operator, number) = found.ok_or_else(|| wrong("a comparison is missing: > >= < <= == or !=".into()))?;
+        let found = OPERATORS
+            .iter()
+            .find_map(|(sign, operator)| Some((operator, rest.strip_prefix(sign)?.trim())));
+        let (&operator, number) =
+            found.ok_or_else(|| wrong("a comparison is missing: > >= < <= == or !=".into()))?;
         let limit = match quantity {
             Quantity::Count => parse_number(number),
             _ => parse_duration_ns(number),
@@ -90,7 +97,13 @@ impl FromStr for Condition {
             "" | "*" => Filter::all(),
             filter => filter.parse().map_err(|error| wrong(format!("{error}")))?,
         };
-        Ok(Condition { text: text.trim().to_owned(), quantity, filter, operator, limit: limit.map_err(wrong)? })
+        Ok(Condition {
+            text: text.trim().to_owned(),
+            quantity,
+            filter,
+            operator,
+            limit: limit.map_err(wrong)?,
+        })
     }
 }
 
@@ -125,7 +138,8 @@ impl Condition {
         &self.text
     }
 
-    /// Measures and compares. A condition is decided if every value that agrees with the recording decides it alike.
+    /// Measures and compares. A condition is decided if every value that agrees with the recording
+    /// decides it alike.
     pub fn judge(&self, store: &Store, within: &Filter) -> Verdict {
         let filter = within.clone().and(self.filter.clone());
         let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
@@ -157,7 +171,9 @@ fn time_bounds(
     gaps: &mut Vec<String>,
 ) -> Option<Bounds> {
     let measures = || tally.rows.iter().map(|row| &row.measure);
-    let untimed = |measure: &Measure| measure.count.saturating_sub(measure.timed).saturating_sub(measure.instants);
+    let untimed = |measure: &Measure| {
+        measure.count.saturating_sub(measure.timed).saturating_sub(measure.instants)
+    };
     let untimed: u64 = measures().map(untimed).sum();
     if untimed > 0 {
         let count = counted(untimed, "call");
@@ -176,7 +192,9 @@ fn time_bounds(
         Quantity::SelfTime => {
             let own: u64 = measures().map(|measure| measure.window_self_ticks).sum();
             if measures().any(|measure| measure.timed > 0 && measure.self_ticks.is_none()) {
-                gaps.push(format!("calls left the window, and their self time is not known: {WINDOW}"));
+                gaps.push(format!(
+                    "calls left the window, and their self time is not known: {WINDOW}"
+                ));
                 Bounds { least: own, most: None }
             } else if untimed > 0 || !tally.self_exact {
                 // The self time of a timed call contains the untimed calls in it.
@@ -186,36 +204,45 @@ fn time_bounds(
             }
         }
         Quantity::Total | Quantity::Count => {
-            let sites = tally.rows.iter().filter_map(|row| row.site).map(|site| site.0 as usize + 1).max();
+            let sites =
+                tally.rows.iter().filter_map(|row| row.site).map(|site| site.0 as usize + 1).max();
             let all = SiteGroups { of_site: vec![Some(0); sites.unwrap_or(0)], around: vec![None] };
-            let total = store.group_totals(&all, filter, tally).into_iter().next().unwrap_or_default();
+            let total =
+                store.group_totals(&all, filter, tally).into_iter().next().unwrap_or_default();
             // Where calls inside others may count twice, the longest time of one site is certain.
-            let certain =
-                |measure: &Measure| if measure.total_at_most { measure.max_ticks } else { measure.total_ticks };
-            let least = if total.at_most { measures().map(certain).max().unwrap_or(0) } else { total.ticks };
+            let certain = |measure: &Measure| {
+                if measure.total_at_most { measure.max_ticks } else { measure.total_ticks }
+            };
+            let least = if total.at_most {
+                measures().map(certain).max().unwrap_or(0)
+            } else {
+                total.ticks
+            };
             Bounds { least, ..exactly(total.ticks) }
         }
     };
-    let ns = Bounds { least: store.span_ns(bounds.least), most: bounds.most.map(|ticks| store.span_ns(ticks)) };
+    let ns = Bounds {
+        least: store.span_ns(bounds.least),
+        most: bounds.most.map(|ticks| store.span_ns(ticks)),
+    };
     // If it is not sure of any call that it matches, no time is sure.
     Some(if calls.least == 0 { Bounds { least: 0, ..ns } } else { ns })
 }
 
 /// How calls get a time.
-const TIMED: &str =
-    "METASPY_MODE=full times every call, a larger METASPY_BUDGET keeps it, and `site:` selects those with a time";
+const TIMED: &str = "METASPY_MODE=full times every call, a larger METASPY_BUDGET keeps it, and `site:` selects those with a time";
 /// How calls stay in the window.
 const WINDOW: &str = "record with a larger METASPY_BUDGET, or for a shorter time";
 
 /// How calls get more than a number.
-const ONLY_COUNTED: &str =
-    "hooks that only count do not see how a call ends, so run `cargo metaspy` with --timed or METASPY_MODE=full";
+const ONLY_COUNTED: &str = "hooks that only count do not see how a call ends, so run `cargo metaspy` with --timed or METASPY_MODE=full";
 
 /// How fewer calls run when a recording goes on in another file.
 const ROTATED: &str = "rotate at a larger size or age (METASPY_ROTATE)";
 
 /// How it becomes known whether calls failed.
-const UNSEEN: &str = "their hooks do not see what calls return, so run `cargo metaspy` with --returns";
+const UNSEEN: &str =
+    "their hooks do not see what calls return, so run `cargo metaspy` with --returns";
 
 /// What is missing where a rotation went on in another file while calls ran, and what to do.
 pub(crate) fn unended(gaps: &Gaps) -> Option<String> {
@@ -241,14 +268,19 @@ pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<Stri
     }
     sentences.extend(unended(gaps));
     if gaps.unnamed > 0 {
-        sentences.push(format!("{} were counted without site and subject: {WINDOW}", calls(gaps.unnamed)));
+        sentences.push(format!(
+            "{} were counted without site and subject: {WINDOW}",
+            calls(gaps.unnamed)
+        ));
     }
     if gaps.untimed > 0 {
         sentences.push(format!("the length of {} is not known: {TIMED}", calls(gaps.untimed)));
     }
     if gaps.lost_causes > 0 {
         let calls = calls(gaps.lost_causes);
-        sentences.push(format!("{calls} without an event may be causes: METASPY_MODE=full, and {WINDOW}"));
+        sentences.push(format!(
+            "{calls} without an event may be causes: METASPY_MODE=full, and {WINDOW}"
+        ));
     }
     if gaps.lost_names > 0 {
         let names = counted(gaps.lost_names, "name");
@@ -257,7 +289,9 @@ pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<Stri
     if gaps.is_part
         && let Some(absent) = store.absent_files()
     {
-        sentences.push(format!("{absent}: give all files of the process, as in `metaspy report run*.spy`"));
+        sentences.push(format!(
+            "{absent}: give all files of the process, as in `metaspy report run*.spy`"
+        ));
     }
     match store.missing() {
         _ if !gaps.is_open => {}
@@ -295,7 +329,9 @@ impl Operator {
     fn holds_between(self, bounds: Bounds, limit: u64) -> Option<bool> {
         let (least, most) = (bounds.least, bounds.most.unwrap_or(u64::MAX));
         let is_certain = match self {
-            Operator::Equal | Operator::Unequal => least == most || !(least..=most).contains(&limit),
+            Operator::Equal | Operator::Unequal => {
+                least == most || !(least..=most).contains(&limit)
+            }
             _ => self.holds(least, limit) == self.holds(most, limit),
         };
         is_certain.then(|| self.holds(least, limit))
@@ -316,7 +352,11 @@ impl Operator {
 impl Verdict {
     /// Why the condition is not decided, and what to do.
     pub fn doubt(&self) -> String {
-        let gaps = if self.gaps.is_empty() { "the recording does not know it".into() } else { self.gaps.join("; ") };
+        let gaps = if self.gaps.is_empty() {
+            "the recording does not know it".into()
+        } else {
+            self.gaps.join("; ")
+        };
         format!("--fail-if '{}' cannot be decided (it is {}): {gaps}", self.condition, self.text)
     }
 }
@@ -339,7 +379,10 @@ mod tests {
     #[test]
     fn a_condition_is_parsed() {
         let condition: Condition = "count(site:measure) > 1000".parse().unwrap();
-        assert_eq!((condition.quantity, condition.operator, condition.limit), (Quantity::Count, Operator::More, 1000));
+        assert_eq!(
+            (condition.quantity, condition.operator, condition.limit),
+            (Quantity::Count, Operator::More, 1000)
+        );
         let condition: Condition = "max( site:frame )>=16ms".parse().unwrap();
         assert_eq!(
             (condition.quantity, condition.operator, condition.limit),
@@ -351,7 +394,8 @@ mod tests {
     #[test]
     fn a_value_within_bounds_decides_what_all_values_decide() {
         let check = |operator: Operator, most: Option<u64>, holds: [Option<bool>; 3]| {
-            let judged = [9, 10, 11].map(|least| operator.holds_between(Bounds { least, most }, 10));
+            let judged =
+                [9, 10, 11].map(|least| operator.holds_between(Bounds { least, most }, 10));
             assert_eq!(judged, holds, "{operator:?}");
         };
         check(Operator::More, None, [None, None, Some(true)]);
@@ -362,8 +406,12 @@ mod tests {
         check(Operator::Unequal, None, [None, None, Some(true)]);
         check(Operator::More, Some(11), [None, None, Some(true)]);
         check(Operator::Equal, Some(11), [None, None, Some(false)]);
-        let judged = |operator: Operator| operator.holds_between(Bounds { least: 3, most: Some(9) }, 10);
-        assert_eq!([Operator::Less, Operator::More, Operator::Equal].map(judged), [true, false, false].map(Some));
+        let judged =
+            |operator: Operator| operator.holds_between(Bounds { least: 3, most: Some(9) }, 10);
+        assert_eq!(
+            [Operator::Less, Operator::More, Operator::Equal].map(judged),
+            [true, false, false].map(Some)
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `--expect`: a condition for every event of a kind, and the events that miss it.
 //!
-//! `site:layout => cause:change`: nothing is laid out without a change among its reasons: its cause, its
-//! links, and their reasons.
+//! `site:layout => cause:change`: nothing is laid out without a change among its reasons: its
+//! cause, its links, and their reasons.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,7 +30,9 @@ impl FromStr for Expectation {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = |what: &dyn fmt::Display| {
-            format!("`{text}` is not an expectation: {what}; write 'site:layout => cause:change': FILTER => FILTER")
+            format!(
+                "`{text}` is not an expectation: {what}; write 'site:layout => cause:change': FILTER => FILTER"
+            )
         };
         let (every, holds) = text.split_once("=>").ok_or_else(|| wrong(&"the `=>` is missing"))?;
         let filter = |text: &str| text.trim().parse::<Filter>().map_err(|error| wrong(&error));
@@ -53,7 +55,8 @@ pub struct Outcome {
     pub missed: u64,
     /// Calls of which it is not known if they miss it: they have no event, or no length.
     pub unknown: u64,
-    /// True if every checked call was decided: no chain of reasons was too long or led out of the window.
+    /// True if every checked call was decided: no chain of reasons was too long or led out of the
+    /// window.
     pub exact: bool,
     /// True if a call misses it; `None` if that cannot be decided.
     pub failed: Option<bool>,
@@ -82,12 +85,14 @@ pub struct Offender {
 }
 
 impl Expectation {
-    /// Checks the calls that also match `within`: all of them as far as the tallies know them, and the events in the window.
+    /// Checks the calls that also match `within`: all of them as far as the tallies know them, and
+    /// the events in the window.
     pub fn judge(&self, store: &Store, within: &Filter) -> Outcome {
         let every = within.clone().and(self.every.clone());
         let found = store.violations(&every, &self.holds, NAMED);
         let all = bounds(store, &every);
-        // A live recording has more calls at the second reading, and a level of the second filter selects other calls.
+        // A live recording has more calls at the second reading, and a level of the second filter
+        // selects other calls.
         let is_comparable = !store.is_live() && !self.holds.mentions_level();
         let held = is_comparable.then(|| bounds(store, &every.clone().and(self.holds.clone())));
         let (mut least, mut most) = (0, None);
@@ -191,8 +196,12 @@ impl fmt::Display for Outcome {
             write!(f, "; of {} more it is not known", counted(self.unknown, "call"))?;
         }
         for offender in &self.offenders {
-            let about = offender.subject.as_ref().map_or(String::new(), |subject| format!("  {subject}"));
-            let cause = offender.cause.as_ref().map_or("no cause".to_owned(), |cause| format!("caused by {cause}"));
+            let about =
+                offender.subject.as_ref().map_or(String::new(), |subject| format!("  {subject}"));
+            let cause = offender
+                .cause
+                .as_ref()
+                .map_or("no cause".to_owned(), |cause| format!("caused by {cause}"));
             write!(f, "\n  {}  {}{about}  {cause}", offender.event, offender.site)?;
             if !offender.links.is_empty() {
                 write!(f, ", linked to {}", offender.links.join(", "))?;

@@ -1,7 +1,8 @@
 #![forbid(unsafe_code)]
 //! What every front end of metaspy prints.
 //!
-//! A report starts with a recording and ends with text, JSON or a format of another tool. The modules, in reading order:
+//! A report starts with a recording and ends with text, JSON or a format of another tool. The
+//! modules, in reading order:
 //!
 //! - [`program`]: the packages, types and methods of a recorded program, with their numbers.
 //! - [`rows`]: one row per site, subject, cause, type or package.

@@ -1,7 +1,7 @@
 //! The runs that `cargo metaspy` keeps below the target directory, for the editor and the crawler.
 //!
-//! A run is a directory with a number as name. It contains the recordings of its processes, and a note on its command. A
-//! lock beside it is held while the run lasts.
+//! A run is a directory with a number as name. It contains the recordings of its processes, and a
+//! note on its command. A lock beside it is held while the run lasts.
 //!
 //! The last runs are kept, because the editor and the crawler show what the report has counted.
 
@@ -23,7 +23,8 @@ const BYTES: u64 = 1 << 30;
 const MOST_NOTE: u64 = 1 << 20;
 /// The name of the note.
 const NOTE: &str = "run.json";
-/// The beginning of the name of a run's directory below `METASPY_DIR`, which the number of a process follows.
+/// The beginning of the name of a run's directory below `METASPY_DIR`, which the number of a
+/// process follows.
 pub const THEIRS: &str = "woven-";
 /// The extension of the directory of a run that has not ended.
 pub const UNFINISHED: &str = "unfinished";
@@ -72,7 +73,8 @@ impl Run {
 
     /// True while its command runs.
     pub fn is_running(&self) -> bool {
-        open_unnoted(&lock_of(&self.dir)).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+        open_unnoted(&lock_of(&self.dir))
+            .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
     /// Removes it.
@@ -82,7 +84,9 @@ impl Run {
     }
 
     fn bytes(&self) -> u64 {
-        entries(&self.dir).filter_map(|path| Some(bytes_on_disk(&fs::symlink_metadata(path).ok()?))).sum()
+        entries(&self.dir)
+            .filter_map(|path| Some(bytes_on_disk(&fs::symlink_metadata(path).ok()?)))
+            .sum()
     }
 }
 
@@ -96,7 +100,8 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// Begins a run in a directory of runs, and removes the oldest ones. The runs of other processes that still run stay.
+    /// Begins a run in a directory of runs, and removes the oldest ones. The runs of other
+    /// processes that still run stay.
     pub fn new(runs: &Path, note: Note) -> io::Result<Begun> {
         fs::create_dir_all(runs)?;
         remove_old(runs);
@@ -108,7 +113,8 @@ impl Begun {
                 made => break made.map(|()| dir)?,
             }
         };
-        // Whatever has this name: the directory is new, so the lock is of no run. To open a pipe would wait for its reader.
+        // Whatever has this name: the directory is new, so the lock is of no run. To open a pipe
+        // would wait for its reader.
         let _ = fs::remove_file(lock_of(&dir));
         let lock = File::create_new(lock_of(&dir))?;
         // Without locks in the file system, no other process finds the file locked either.
@@ -129,35 +135,44 @@ impl Drop for Begun {
 
 /// Returns true if a directory is that of a run, a kept one or one below `METASPY_DIR`.
 pub fn is_run(dir: &Path) -> bool {
-    let is_theirs = || dir.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(THEIRS));
+    let is_theirs =
+        || dir.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(THEIRS));
     dir.join(NOTE).is_file() || is_theirs()
 }
 
 /// The recordings in a directory, by name.
 pub fn recordings_in(dir: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = entries(dir).filter(|path| path.extension() == Some(OsStr::new("spy"))).collect();
+    let mut found: Vec<PathBuf> =
+        entries(dir).filter(|path| path.extension() == Some(OsStr::new("spy"))).collect();
     found.sort();
     found
 }
 
-/// The runs of one version in a directory, by name: the sources of each run, which are files, or a directory that stands for
-/// the recordings in it.
+/// The runs of one version in a directory, by name: the sources of each run, which are files, or a
+/// directory that stands for the recordings in it.
 ///
-/// A directory of recordings is a run, and so is a recording with those of the other processes of its run. A run that was
-/// interrupted is none.
-pub fn of_version(version: &Path, is_recording: fn(&Path) -> bool) -> io::Result<Vec<Vec<PathBuf>>> {
+/// A directory of recordings is a run, and so is a recording with those of the other processes of
+/// its run. A run that was interrupted is none.
+pub fn of_version(
+    version: &Path,
+    is_recording: fn(&Path) -> bool,
+) -> io::Result<Vec<Vec<PathBuf>>> {
     // To open a pipe would wait for its writer.
     let is_recording = |path: &PathBuf| path.is_file() && is_recording(path);
     let paths_in = |dir: &Path| {
-        let mut paths: Vec<PathBuf> = fs::read_dir(dir)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(dir)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files::sort_by_number(&mut paths);
         Ok::<_, io::Error>(paths)
     };
     let paths = paths_in(version)?;
-    let recordings: Vec<PathBuf> = paths.iter().filter(|path| is_recording(path)).cloned().collect();
+    let recordings: Vec<PathBuf> =
+        paths.iter().filter(|path| is_recording(path)).cloned().collect();
     let is_finished = |dir: &PathBuf| dir.extension() != Some(OsStr::new(UNFINISHED));
-    let has_recordings = |dir: &PathBuf| paths_in(dir).is_ok_and(|paths| paths.iter().any(is_recording));
-    let directories = paths.into_iter().filter(|path| path.is_dir() && is_finished(path) && has_recordings(path));
+    let has_recordings =
+        |dir: &PathBuf| paths_in(dir).is_ok_and(|paths| paths.iter().any(is_recording));
+    let directories =
+        paths.into_iter().filter(|path| path.is_dir() && is_finished(path) && has_recordings(path));
     let directories: Vec<Vec<PathBuf>> = directories.map(|dir| vec![dir]).collect();
     let mut runs = if is_run(version) { vec![recordings] } else { by_run(recordings) };
     runs.retain(|run| !run.is_empty());
@@ -176,8 +191,9 @@ fn by_run(recordings: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
     let (firsts, others): (Vec<_>, Vec<_>) = written.partition(is_first);
     let mut runs: Vec<(Option<Written>, Vec<PathBuf>)> = Vec::new();
     for (written, path) in firsts.into_iter().chain(others) {
-        let is_of =
-            |first: &Option<Written>| first.as_ref().zip(written.as_ref()).is_some_and(|(a, b)| a.is_followed_by(b));
+        let is_of = |first: &Option<Written>| {
+            first.as_ref().zip(written.as_ref()).is_some_and(|(a, b)| a.is_followed_by(b))
+        };
         match runs.iter_mut().find(|(first, _)| is_of(first)) {
             Some((_, run)) => run.push(path),
             None => runs.push((written, vec![path])),
@@ -191,7 +207,8 @@ fn by_run(recordings: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
 enum Name {
     /// `METASPY_RECORD=live` gave it: `PROGRAM-PID-START.spy`.
     Live,
-    /// Another file had the name that was asked for: `run.4711.spy`, and in a rotation `run.4711.000002.spy`.
+    /// Another file had the name that was asked for: `run.4711.spy`, and in a rotation
+    /// `run.4711.000002.spy`.
     Beside,
     /// A person gave it.
     Chosen,
@@ -218,7 +235,10 @@ impl Written {
         let (pid, start) = (header.pid.to_string(), header.process_start.to_string());
         let stem = path.file_stem()?.to_str()?;
         // The number of a file in a rotation.
-        let whole = stem.rsplit_once('.').filter(|(_, last)| is_number(last) && *last != pid).map_or(stem, |it| it.0);
+        let whole = stem
+            .rsplit_once('.')
+            .filter(|(_, last)| is_number(last) && *last != pid)
+            .map_or(stem, |it| it.0);
         let beside = whole.strip_suffix(&pid).and_then(|rest| rest.strip_suffix('.'));
         let (name, stem) = match beside {
             Some(asked) => (Name::Beside, asked),
@@ -233,8 +253,12 @@ impl Written {
     fn is_followed_by(&self, other: &Written) -> bool {
         match (self.name, other.name) {
             (Name::Live, Name::Live) => true,
-            (Name::Chosen, Name::Beside) => self.stem == other.stem && other.began_ns >= self.began_ns,
-            (Name::Beside, Name::Beside) => self.stem == other.stem && self.process == other.process,
+            (Name::Chosen, Name::Beside) => {
+                self.stem == other.stem && other.began_ns >= self.began_ns
+            }
+            (Name::Beside, Name::Beside) => {
+                self.stem == other.stem && self.process == other.process
+            }
             _ => false,
         }
     }
@@ -248,7 +272,9 @@ fn is_number(text: &str) -> bool {
 pub fn list(runs: &Path) -> Vec<Run> {
     let run = |dir: PathBuf| {
         let number = dir.file_name()?.to_str()?.parse().ok()?;
-        let note = files::read(&dir.join(NOTE), MOST_NOTE).ok().and_then(|note| serde_json::from_slice(&note).ok());
+        let note = files::read(&dir.join(NOTE), MOST_NOTE)
+            .ok()
+            .and_then(|note| serde_json::from_slice(&note).ok());
         dir.is_dir().then(|| Run { dir, number, note: note.unwrap_or_default() })
     };
     let mut found: Vec<Run> = entries(runs).filter_map(run).collect();
@@ -310,7 +336,10 @@ mod tests {
         drop(Begun::new(&runs, note.clone()).expect("it begins"));
         let kept = list(&runs);
         assert_eq!(numbers(&runs), (4..=KEPT as u32 + 2).rev().collect::<Vec<_>>());
-        assert_eq!((kept[0].recordings().len(), &kept[0].note, kept[0].is_running()), (1, &note, false));
+        assert_eq!(
+            (kept[0].recordings().len(), &kept[0].note, kept[0].is_running()),
+            (1, &note, false)
+        );
         fs::remove_dir_all(runs).expect("it is removed");
     }
 
@@ -337,7 +366,10 @@ mod tests {
             assert!(made.expect("every Unix has it").success());
         }
         let listed = list(&runs);
-        assert_eq!((listed.len(), listed[0].is_running(), &listed[0].note), (1, false, &Note::default()));
+        assert_eq!(
+            (listed.len(), listed[0].is_running(), &listed[0].note),
+            (1, false, &Note::default())
+        );
         assert_eq!(Begun::new(&runs, Note::default()).expect("it begins").run.number, 2);
         fs::remove_dir_all(runs).expect("it is removed");
     }

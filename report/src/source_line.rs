@@ -14,7 +14,8 @@ const CHARACTERS: usize = 400;
 
 /// The line that a site begins in, if the file is here and is text.
 ///
-/// The name comes from a recording, so it may be that of anything: only a plain file is opened, and little of it read.
+/// The name comes from a recording, so it may be that of anything: only a plain file is opened, and
+/// little of it read.
 pub fn line(site: &RecordedSite) -> Option<String> {
     let bytes = files::read_beginning(Path::new(&site.file), BYTES).ok()?;
     let line = bytes.split(|&byte| byte == b'\n').nth(site.lines.0.checked_sub(1)? as usize)?;
@@ -37,12 +38,17 @@ impl Default for SourceFiles {
 }
 
 impl SourceFiles {
-    /// The lines of a file, with spaces for tabs; none if it cannot be read. The name comes from a recording, as in [`line()`].
+    /// The lines of a file, with spaces for tabs; none if it cannot be read. The name comes from a
+    /// recording, as in [`line()`].
     pub fn lines(&mut self, file: &str) -> &[String] {
         if !self.files.contains_key(file) {
-            let bytes = files::read_beginning(Path::new(file), BYTES.min(self.left)).unwrap_or_default();
+            let bytes =
+                files::read_beginning(Path::new(file), BYTES.min(self.left)).unwrap_or_default();
             self.left -= bytes.len() as u64;
-            let lines = String::from_utf8_lossy(&bytes).lines().map(|line| line.replace('\t', "    ")).collect();
+            let lines = String::from_utf8_lossy(&bytes)
+                .lines()
+                .map(|line| line.replace('\t', "    "))
+                .collect();
             self.files.insert(file.to_owned(), lines);
         }
         &self.files[file]
@@ -63,7 +69,16 @@ mod tests {
     fn site(file: &str, line: u32) -> RecordedSite {
         let kind = SiteKind::Production;
         let (path, facts, lines) = (String::new(), String::new(), (line, line));
-        RecordedSite { id: SiteId(1), kind, path, file: file.into(), lines, skipped: None, module: 0, facts }
+        RecordedSite {
+            id: SiteId(1),
+            kind,
+            path,
+            file: file.into(),
+            lines,
+            skipped: None,
+            module: 0,
+            facts,
+        }
     }
 
     #[test]
@@ -72,6 +87,9 @@ mod tests {
         let first = "//! Lines of the source, read from the files that a recording names.";
         assert_eq!(line(&site(file, 1)).as_deref(), Some(first));
         assert_eq!([0, 2, 1_000_000].map(|at| line(&site(file, at))), [None, None, None]);
-        assert_eq!(["", "/dev/zero", "/nowhere"].map(|file| line(&site(file, 1))), [None, None, None]);
+        assert_eq!(
+            ["", "/dev/zero", "/nowhere"].map(|file| line(&site(file, 1))),
+            [None, None, None]
+        );
     }
 }

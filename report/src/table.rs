@@ -43,7 +43,9 @@ impl FromStr for Top {
             "all" => Ok(Top::All),
             _ => match parse_number(text) {
                 Ok(rows @ 1..) => Ok(Top::First(usize::try_from(rows).unwrap_or(usize::MAX))),
-                _ => Err(format!("`{text}` is not a number of rows: write a number, such as 50 or 10k, or `all`")),
+                _ => Err(format!(
+                    "`{text}` is not a number of rows: write a number, such as 50 or 10k, or `all`"
+                )),
             },
         }
     }
@@ -91,7 +93,8 @@ impl Column {
 
     /// The width of the column.
     pub fn width(&self) -> usize {
-        let widest = self.cells.iter().chain([&self.title]).map(|text| width(text)).max().unwrap_or(0);
+        let widest =
+            self.cells.iter().chain([&self.title]).map(|text| width(text)).max().unwrap_or(0);
         widest.min(self.most).max(self.least)
     }
 
@@ -115,18 +118,22 @@ impl Table {
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let rows = self.columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
         let widths = self.widths();
-        let row = move |at: usize| self.line(&widths, |column| column.cells.get(at).map_or("", String::as_str));
+        let row = move |at: usize| {
+            self.line(&widths, |column| column.cells.get(at).map_or("", String::as_str))
+        };
         [self.head()].into_iter().chain((0..rows).map(row))
     }
 
-    /// The widths of the columns. Each takes a look at all cells, so a table of a million rows finds them once.
+    /// The widths of the columns. Each takes a look at all cells, so a table of a million rows
+    /// finds them once.
     fn widths(&self) -> Vec<usize> {
         self.columns.iter().map(Column::width).collect()
     }
 
     fn line<'t>(&'t self, widths: &[usize], text: impl Fn(&'t Column) -> &'t str) -> String {
         let columns = self.columns.iter().zip(widths);
-        let cells: Vec<String> = columns.map(|(column, &width)| column.cell(text(column), width)).collect();
+        let cells: Vec<String> =
+            columns.map(|(column, &width)| column.cell(text(column), width)).collect();
         cells.join(GAP).trim_end().to_owned()
     }
 }
@@ -152,6 +159,9 @@ mod tests {
             Column::words("", of(&["", "1 failed"])),
         ]);
         let lines: Vec<String> = table.lines().collect();
-        assert_eq!(lines, ["site         count", "a                1", "a::v…path    1,234  1 failed"]);
+        assert_eq!(
+            lines,
+            ["site         count", "a                1", "a::v…path    1,234  1 failed"]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The example of a kind of findings in Rust: what it finds, what it leaves alone, and its text in the guide.
+//! The example of a kind of findings in Rust: what it finds, what it leaves alone, and its text in
+//! the guide.
 
 #[path = "../../tui/tests/fixture/mod.rs"]
 mod fixture;
@@ -48,7 +49,10 @@ fn layouts_after_the_paint_of_their_frame_are_found_with_their_time() {
         paint();
         layout();
     });
-    let late = findings.listed().find(|finding| finding.kind == "late-layout").expect("each frame lays out late");
+    let late = findings
+        .listed()
+        .find(|finding| finding.kind == "late-layout")
+        .expect("each frame lays out late");
     assert_eq!(late.cost.events, 30);
     assert_eq!(late.cost.time_ns, Some(1_500_000));
     assert_eq!(late.evidence.filter, "site:page::Scene::layout");
@@ -74,5 +78,8 @@ fn the_guide_quotes_the_example() {
     let (_, code) = guide.split_once("```rust\n").expect("the guide has the code");
     let (code, _) = code.split_once("```").expect("the code ends");
     let example = include_str!("../examples/late_layout.rs");
-    assert!(example.contains(code.trim_end()), "docs/findings.md quotes another text than the example has:\n{code}");
+    assert!(
+        example.contains(code.trim_end()),
+        "docs/findings.md quotes another text than the example has:\n{code}"
+    );
 }

@@ -18,6 +18,9 @@ fn the_cost_of_hooks_is_stated_and_is_in_the_times() {
     let stated = json!({
         "within_ns": 20.0, "whole_ns": 45.0, "returned_ns": 6.5, "from": "recording", "is_subtracted": false,
     });
-    assert_eq!(cost_of(Some(HookCost { within_ns: 20.0, whole_ns: 45.0, returned_ns: 6.5 })), stated);
+    assert_eq!(
+        cost_of(Some(HookCost { within_ns: 20.0, whole_ns: 45.0, returned_ns: 6.5 })),
+        stated
+    );
     assert_eq!(cost_of(None), Value::Null);
 }

@@ -93,7 +93,9 @@ impl CodeFile {
             return Ok(path.to_owned());
         }
         match &mapped.kept {
-            Some(file) if file.metadata().is_ok_and(|now| Identity::of(&now) == mapped.seen) => Ok(path_of(file)),
+            Some(file) if file.metadata().is_ok_and(|now| Identity::of(&now) == mapped.seen) => {
+                Ok(path_of(file))
+            }
             Some(_) => Err(Missing::Replaced),
             None if at_path.is_ok() => Err(Missing::Replaced),
             None => Err(Missing::Removed),

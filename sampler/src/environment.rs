@@ -1,9 +1,10 @@
 //! Sampling that environment variables start, in a program that contains metaspy with the feature
 //! `sample`.
 //!
-//! `METASPY_SAMPLE=1kHz` samples the program from its start to its exit, and then writes the report to standard error;
-//! `METASPY_SAMPLE=1kHz,wall` samples the wall clock. A program that `metaspy sample` starts where perf events are not
-//! permitted finds the ring for its samples in `METASPY_SAMPLE_RING`.
+//! `METASPY_SAMPLE=1kHz` samples the program from its start to its exit, and then writes the report
+//! to standard error; `METASPY_SAMPLE=1kHz,wall` samples the wall clock. A program that
+//! `metaspy sample` starts where perf events are not permitted finds the ring for its samples in
+//! `METASPY_SAMPLE_RING`.
 
 use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
@@ -48,7 +49,9 @@ pub fn start() {
 fn start_whole(value: &OsString) {
     let options = match parse(&value.to_string_lossy()) {
         Ok(options) => options,
-        Err(error) => return print_message(&format!("metaspy: METASPY_SAMPLE={}: {error}", value.display())),
+        Err(error) => {
+            return print_message(&format!("metaspy: METASPY_SAMPLE={}: {error}", value.display()));
+        }
     };
     match Sampler::with_options(options) {
         Ok(sampler) => {
@@ -86,7 +89,9 @@ pub fn parse_rate(text: &str) -> Result<u32, String> {
 /// Ends the sampling at the exit of the program, and writes the report to standard error.
 extern "C" fn finish() {
     let _ = std::panic::catch_unwind(|| {
-        let Some(sampler) = WHOLE.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let Some(sampler) = WHOLE.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return;
+        };
         match sampler.stop() {
             Ok(profile) => {
                 let mut report = Vec::new();
@@ -129,8 +134,16 @@ mod tests {
     #[test]
     fn a_rate_and_words_select_the_options() {
         let options = parse("2kHz, wall").expect("both are words");
-        assert_eq!((options.rate_hz, options.clock, options.back_end), (2000, Clock::Wall, Choice::Best));
+        assert_eq!(
+            (options.rate_hz, options.clock, options.back_end),
+            (2000, Clock::Wall, Choice::Best)
+        );
         assert_eq!(parse("100,timer").expect("both are words").back_end, Choice::Timer);
-        assert!(parse("fast").is_err() && parse("0").is_err() && parse("1MHz").is_err() && parse("").is_err());
+        assert!(
+            parse("fast").is_err()
+                && parse("0").is_err()
+                && parse("1MHz").is_err()
+                && parse("").is_err()
+        );
     }
 }

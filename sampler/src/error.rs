@@ -46,7 +46,9 @@ impl SampleError {
     pub(crate) fn of_open(error: io::Error) -> SampleError {
         match error.raw_os_error() {
             Some(libc::EACCES | libc::EPERM) => SampleError::NotPermitted(paranoid()),
-            Some(libc::ENOENT | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENODEV) => SampleError::NotSupported,
+            Some(libc::ENOENT | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENODEV) => {
+                SampleError::NotSupported
+            }
             Some(libc::ESRCH) => SampleError::Gone,
             Some(libc::EMFILE | libc::ENFILE) => SampleError::TooManyThreads,
             _ => SampleError::System(error),

@@ -1,7 +1,8 @@
 //! Lookup of the events that samples were in, in the recordings of the sampled processes.
 //!
-//! A sample has its moment from the monotonic clock, and a recording converts that clock to its ticks. So the program does
-//! nothing for this, and no hook is slower. A live recording is read on while the program runs, because its ring forgets.
+//! A sample has its moment from the monotonic clock, and a recording converts that clock to its
+//! ticks. So the program does nothing for this, and no hook is slower. A live recording is read on
+//! while the program runs, because its ring forgets.
 //!
 //! Hooks do not store a word for each thread, because the calibration pairs of the recording are
 //! enough, also in recordings of earlier versions. The match is exact: a sample's moment lies in an
@@ -76,13 +77,19 @@ impl Recordings {
 
     /// Returns the samples that were looked up, or all samples if nothing records.
     pub fn known<'a>(&self, samples: &'a Samples) -> &'a [Sample] {
-        &samples.samples[..if samples.recordings.is_empty() { samples.samples.len() } else { self.joined }]
+        &samples.samples
+            [..if samples.recordings.is_empty() { samples.samples.len() } else { self.joined }]
     }
 
     /// Opens new recordings, and reads the additions to the others.
     fn open(&mut self, samples: &Samples) {
         for (pid, path) in &samples.recordings[self.all.len()..] {
-            self.all.push(Recording { pid: *pid, path: path.clone(), store: None, lanes: HashMap::new() });
+            self.all.push(Recording {
+                pid: *pid,
+                path: path.clone(),
+                store: None,
+                lanes: HashMap::new(),
+            });
         }
         for of in &mut self.all {
             match &mut of.store {
@@ -102,7 +109,8 @@ impl Recordings {
 
     /// Looks up the samples before a moment.
     fn join(&mut self, samples: &mut Samples, until_ns: u64) {
-        let end = self.joined + samples.samples[self.joined..].partition_point(|sample| sample.time_ns < until_ns);
+        let end = self.joined
+            + samples.samples[self.joined..].partition_point(|sample| sample.time_ns < until_ns);
         let mut by_thread: HashMap<u32, Vec<usize>> = HashMap::new();
         for at in self.joined..end {
             by_thread.entry(samples.samples[at].thread).or_default().push(at);
@@ -114,20 +122,27 @@ impl Recordings {
             for number in 0..self.all.len() {
                 let of = &mut self.all[number];
                 let Some(store) = of.store.as_ref().filter(|_| of.pid == pid) else { continue };
-                let times = places.iter().map(|&at| store.tick_at_monotonic_ns(samples.samples[at].time_ns));
+                let times = places
+                    .iter()
+                    .map(|&at| store.tick_at_monotonic_ns(samples.samples[at].time_ns));
                 let ticks: Vec<u64> = times.collect();
                 for (_, events) in of.lanes.get_mut(&tid).into_iter().flatten() {
                     let mut at = places.iter();
                     events.at(store, &ticks, |_, around| {
                         let Some(&at) = at.next() else { return };
-                        let event = around.and_then(|around| around.last()).map(|innermost| innermost.id);
+                        let event =
+                            around.and_then(|around| around.last()).map(|innermost| innermost.id);
                         let list = around.map(|around| {
                             let of = |it: &metaspy_reader::Enclosing| Around {
                                 recording: number as u32,
                                 site: it.site,
                                 subject: it.subject,
                             };
-                            samples.list_of(around.iter().map(of), &mut self.numbers, &mut self.lists)
+                            samples.list_of(
+                                around.iter().map(of),
+                                &mut self.numbers,
+                                &mut self.lists,
+                            )
                         });
                         // A thread may have had several lanes, of which a single lane has the
                         // events of that time.
@@ -137,7 +152,9 @@ impl Recordings {
                                 let sample = &mut samples.samples[at];
                                 (sample.events, sample.event) = (list, event);
                             }
-                            None if samples.samples[at].events == NO_EVENT => samples.samples[at].events = UNKNOWN,
+                            None if samples.samples[at].events == NO_EVENT => {
+                                samples.samples[at].events = UNKNOWN
+                            }
                             None => {}
                         }
                     });

@@ -136,9 +136,13 @@ struct EventOut<'a> {
 pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let (run, total, doubts) = (&profile.run, profile.total(), profile.doubts());
     let function = |id: u32| &profile.symbols.functions[id as usize];
-    let percent = |samples: u64| if total == 0 { 0.0 } else { hundredths(100.0 * samples as f64 / total as f64) };
-    let inlined = |row: &InlinedRow| NamedOut { name: &function(row.function).name, samples: row.samples };
-    let edge = |edge: &Edge| NamedOut { name: &function(edge.function).name, samples: edge.samples };
+    let percent = |samples: u64| {
+        if total == 0 { 0.0 } else { hundredths(100.0 * samples as f64 / total as f64) }
+    };
+    let inlined =
+        |row: &InlinedRow| NamedOut { name: &function(row.function).name, samples: row.samples };
+    let edge =
+        |edge: &Edge| NamedOut { name: &function(edge.function).name, samples: edge.samples };
     let (sections, methods) = (profile.sections(), profile.methods_and_calls());
     let mut by_thread = vec![0; run.samples.threads.len()];
     run.samples.samples.iter().for_each(|sample| by_thread[sample.thread as usize] += 1);
@@ -193,7 +197,12 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
             })
             .collect(),
         threads: (run.samples.threads.iter().zip(by_thread))
-            .map(|(thread, samples)| ThreadOut { pid: thread.pid, tid: thread.tid, name: &thread.name, samples })
+            .map(|(thread, samples)| ThreadOut {
+                pid: thread.pid,
+                tid: thread.tid,
+                name: &thread.name,
+                samples,
+            })
             .collect(),
         events: (!run.recordings.is_empty()).then(|| events(profile)),
         statistics: &run.statistics,
@@ -205,7 +214,9 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
 
 fn events(profile: &Profile) -> EventsOut<'_> {
     let (run, total, events) = (&profile.run, profile.total(), profile.events());
-    let percent = |samples: u64| if total == 0 { 0.0 } else { hundredths(100.0 * samples as f64 / total as f64) };
+    let percent = |samples: u64| {
+        if total == 0 { 0.0 } else { hundredths(100.0 * samples as f64 / total as f64) }
+    };
     let row = |row: &crate::profile::EventRow| {
         let of = &run.samples.events[row.event as usize];
         EventOut {

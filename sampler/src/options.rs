@@ -51,8 +51,12 @@ impl Stacks {
     /// Returns a line of help.
     pub fn description(self) -> &'static str {
         match self {
-            Stacks::Dwarf => "From a copy of the stack and the program's unwinding tables: for every build",
-            Stacks::FramePointers => "From frame pointers: cheaper; only for code with -C force-frame-pointers=yes",
+            Stacks::Dwarf => {
+                "From a copy of the stack and the program's unwinding tables: for every build"
+            }
+            Stacks::FramePointers => {
+                "From frame pointers: cheaper; only for code with -C force-frame-pointers=yes"
+            }
             Stacks::None => "Only the function that runs, without its callers",
         }
     }
@@ -84,7 +88,9 @@ impl Clock {
     pub fn description(self) -> &'static str {
         match self {
             Clock::Processor => "Processor time: threads that wait have no samples",
-            Clock::Wall => "Wall time, with processor time beside it; for programs with metaspy's feature `sample`",
+            Clock::Wall => {
+                "Wall time, with processor time beside it; for programs with metaspy's feature `sample`"
+            }
         }
     }
 }
@@ -102,7 +108,8 @@ pub enum Instances {
 /// Selection of the source of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The kernel, where it is permitted and can measure the clock; otherwise signals in the program.
+    /// The kernel, where it is permitted and can measure the clock; otherwise signals in the
+    /// program.
     #[default]
     Best,
     /// Signals in the program, which must be built with metaspy's feature `sample`.
@@ -145,8 +152,18 @@ pub enum Output {
 impl Default for Options {
     fn default() -> Self {
         let (clock, back_end) = (Clock::default(), Choice::default());
-        let (stacks, instances, output) = (Stacks::default(), Instances::default(), Output::default());
-        Options { clock, back_end, rate_hz: RATE_HZ, stacks, stack_bytes: STACK_BYTES, instances, limit: None, output }
+        let (stacks, instances, output) =
+            (Stacks::default(), Instances::default(), Output::default());
+        Options {
+            clock,
+            back_end,
+            rate_hz: RATE_HZ,
+            stacks,
+            stack_bytes: STACK_BYTES,
+            instances,
+            limit: None,
+            output,
+        }
     }
 }
 

@@ -67,7 +67,9 @@ impl Run {
         let taken = self.samples.samples.len() as u64 + self.samples.counts.lost;
         let ns = match self.options.clock {
             Clock::Processor => self.processor_ns,
-            Clock::Wall => self.samples.samples.iter().map(|sample| u64::from(sample.wall_ns)).sum(),
+            Clock::Wall => {
+                self.samples.samples.iter().map(|sample| u64::from(sample.wall_ns)).sum()
+            }
         };
         if ns == 0 { 0.0 } else { taken as f64 * 1e9 / ns as f64 }
     }

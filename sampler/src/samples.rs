@@ -22,7 +22,8 @@ pub struct Sample {
     pub events: u32,
     /// Innermost enclosing event; `None` outside all events or if it is not known.
     pub event: Option<EventId>,
-    /// Processor time of the thread since its last sample, in ns; 0 with perf, whose samples are a period each.
+    /// Processor time of the thread since its last sample, in ns; 0 with perf, whose samples are a
+    /// period each.
     pub cpu_ns: u32,
     /// Wall time since the thread's last sample, in ns; 0 with perf.
     pub wall_ns: u32,
@@ -175,7 +176,8 @@ impl Samples {
     /// Copies some of the samples, with the stacks and addresses that they use. Names of threads
     /// and files are left out.
     pub(crate) fn part(&self, of: &[Sample]) -> Samples {
-        let mut part = Samples { made: self.made.clone(), counts: self.counts, ..Samples::default() };
+        let mut part =
+            Samples { made: self.made.clone(), counts: self.counts, ..Samples::default() };
         part.perf_maps.clone_from(&self.perf_maps);
         part.threads.clone_from(&self.threads);
         part.recordings.clone_from(&self.recordings);

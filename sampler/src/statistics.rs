@@ -36,7 +36,9 @@ impl Statistics {
     pub(crate) fn of_ended(child: &Child) -> io::Result<(ExitStatus, Statistics)> {
         let (mut usage, mut status) = (MaybeUninit::<libc::rusage>::zeroed(), 0);
         // SAFETY: the call fills both structures, and only this function waits for the child.
-        while unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, 0, usage.as_mut_ptr()) } < 0 {
+        while unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, 0, usage.as_mut_ptr()) }
+            < 0
+        {
             let error = io::Error::last_os_error();
             if error.kind() != io::ErrorKind::Interrupted {
                 return Err(error);
@@ -50,7 +52,8 @@ impl Statistics {
     #[cfg(target_os = "linux")]
     fn of_this_process() -> Statistics {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the call fills the structure that it gets, which is plain data and valid when it is all zero.
+        // SAFETY: the call fills the structure that it gets, which is plain data and valid when it
+        // is all zero.
         Statistics::of_usage(&unsafe {
             libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
             usage.assume_init()
@@ -78,14 +81,18 @@ impl Statistics {
         if pid == std::process::id() {
             return Statistics::of_this_process();
         }
-        let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let read =
+            |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let (stat, status) = (read("stat"), read("status"));
         let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let tasks: Vec<String> =
-            tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok()).collect();
+        let tasks: Vec<String> = tasks
+            .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
+            .collect();
         // The fields follow the name, which may contain any character: state, parent, …
-        let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
-        let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+        let fields: Vec<&str> =
+            stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+        let number =
+            |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
         // A clock tick of this interface is 10 ms on every Linux.
         let us = |at: usize| number(at) * 10_000;
         let line = |status: &str, name: &str| {
@@ -119,7 +126,9 @@ impl Statistics {
             minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
             major_faults: self.major_faults.saturating_sub(before.major_faults),
             voluntary_switches: self.voluntary_switches.saturating_sub(before.voluntary_switches),
-            involuntary_switches: self.involuntary_switches.saturating_sub(before.involuntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(before.involuntary_switches),
         }
     }
 }

@@ -20,21 +20,28 @@ pub struct Sampled {
 /// Makes the profile of a run of a single thread with these samples, a millisecond apart.
 pub fn profile(sampled: &[Sampled]) -> Profile {
     let (mut samples, mut symbols) = (Samples::default(), Symbols::default());
-    let (mut functions, mut addresses): (HashMap<&str, u32>, HashMap<&str, u32>) = Default::default();
+    let (mut functions, mut addresses): (HashMap<&str, u32>, HashMap<&str, u32>) =
+        Default::default();
     samples.threads.push(Thread { pid: 1, tid: 1, name: "main".into() });
     for (number, Sampled { count, stack }) in sampled.iter().enumerate() {
         let mut frames = Vec::new();
         for text in stack.split(" > ") {
             let new = addresses.len() as u32;
             frames.push(*addresses.entry(text).or_insert_with(|| {
-                let inlined = text.split_once(" [").map(|(_, inlined)| inlined.trim_end_matches(']'));
+                let inlined =
+                    text.split_once(" [").map(|(_, inlined)| inlined.trim_end_matches(']'));
                 let outer = text.split(" [").next();
                 let frame = |text: &'static str| {
                     let (name, line) = text.rsplit_once(':').expect("a frame is a name and a line");
                     let function = *functions.entry(name).or_insert_with(|| {
                         let (file, module) = (Some("/src/main.rs".into()), "/bin/test".into());
                         let category = Category::of(name, None, "/bin/test", true);
-                        symbols.functions.push(Function { name: name.into(), file, category, module });
+                        symbols.functions.push(Function {
+                            name: name.into(),
+                            file,
+                            category,
+                            module,
+                        });
                         symbols.functions.len() as u32 - 1
                     });
                     Frame { function, line: line.parse().expect("a line is a number") }

@@ -1,9 +1,10 @@
-//! What tables cost: a query beside the report, over a recording and over its sealed set; sealing; bytes of an event
-//! beside other formats.
+//! What tables cost: a query beside the report, over a recording and over its sealed set; sealing;
+//! bytes of an event beside other formats.
 //!
-//! `--events N` (100,000,000), `--rounds N` (3), `--processes N` (1,000): how time and bytes grow with the recordings of so
-//! many processes, each of `--of-process N` events (1,000,000). Further arguments are recordings whose events are sealed and exported:
-//! of the layout story, of a server. `METASPY` names the program `metaspy`; without it, the one on the `PATH` runs.
+//! `--events N` (100,000,000), `--rounds N` (3), `--processes N` (1,000): how time and bytes grow
+//! with the recordings of so many processes, each of `--of-process N` events (1,000,000). Further
+//! arguments are recordings whose events are sealed and exported: of the layout story, of a server.
+//! `METASPY` names the program `metaspy`; without it, the one on the `PATH` runs.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +18,8 @@ use metaspy::prelude::*;
 use metaspy::recording::Policy;
 
 /// Counts by site, in SQL.
-const BY_SITE: &str = "SELECT site, count(*) AS calls FROM events GROUP BY site ORDER BY calls DESC";
+const BY_SITE: &str =
+    "SELECT site, count(*) AS calls FROM events GROUP BY site ORDER BY calls DESC";
 /// Formats that the events are compared with, as `metaspy export` has them.
 const FORMATS: [&str; 2] = ["chrome", "perfetto"];
 
@@ -57,8 +59,12 @@ const NODES: u64 = 10_000;
 /// Records about this many events into a file.
 fn record(events: u64, path: &Path) {
     let budget = events * 33 + (64 << 20);
-    let recording = Recording::file(path).budget(budget).policy(Policy::Grow).start().expect("there is room");
-    let profiler = Profiler::new("tree").observe(methods("Node::*")).install().expect("the methods are observed");
+    let recording =
+        Recording::file(path).budget(budget).policy(Policy::Grow).start().expect("there is room");
+    let profiler = Profiler::new("tree")
+        .observe(methods("Node::*"))
+        .install()
+        .expect("the methods are observed");
     for frame in 0..events / OF_FRAME {
         Node(frame * 4 % NODES).frame();
     }
@@ -79,7 +85,8 @@ struct Run {
 fn run(program: &Path, arguments: &[&OsStr]) -> Run {
     let (start, busy) = (Instant::now(), busy_of_children());
     let mut command = Command::new(program);
-    let mut child = command.args(arguments).stdout(Stdio::null()).spawn().expect("the command starts");
+    let mut child =
+        command.args(arguments).stdout(Stdio::null()).spawn().expect("the command starts");
     let mut memory = 0;
     let status = loop {
         if let Some(status) = child.try_wait().expect("it is a child") {
@@ -97,7 +104,12 @@ fn busy_of_children() -> f64 {
     let own = fs::read_to_string("/proc/self/stat").expect("Linux has it");
     let (_, fields) = own.rsplit_once(')').expect("the name is in parentheses");
     // Fields 16 and 17, in hundredths of a second.
-    fields.split_whitespace().skip(13).take(2).map(|ticks| ticks.parse::<f64>().expect("a number") / 100.0).sum()
+    fields
+        .split_whitespace()
+        .skip(13)
+        .take(2)
+        .map(|ticks| ticks.parse::<f64>().expect("a number") / 100.0)
+        .sum()
 }
 
 /// The memory of a process without the pages of files.
@@ -114,7 +126,10 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// The bytes of all files below a directory.
 fn bytes_below(path: &Path) -> u64 {
-    let entries = fs::read_dir(path).expect("it was written").filter_map(Result::ok).map(|entry| entry.path());
+    let entries = fs::read_dir(path)
+        .expect("it was written")
+        .filter_map(Result::ok)
+        .map(|entry| entry.path());
     entries.map(|path| if path.is_dir() { bytes_below(&path) } else { bytes_of(&path) }).sum()
 }
 
@@ -125,7 +140,8 @@ fn bytes_of(path: &Path) -> u64 {
 /// A figure beside its budget.
 fn print_figure(what: &str, is: f64, unit: &str, budget: f64, at_most: bool) {
     let met = if at_most { is <= budget } else { is >= budget };
-    let (bound, verdict) = (if at_most { "at most" } else { "at least" }, if met { "met" } else { "MISSED" });
+    let (bound, verdict) =
+        (if at_most { "at most" } else { "at least" }, if met { "met" } else { "MISSED" });
     println!("{what:<58} {is:>8.2} {unit:<10} budget {bound} {budget}: {verdict}");
 }
 
@@ -139,11 +155,15 @@ impl Cluster {
     fn start(scale: &Path, executors: &str) -> Self {
         let mut command = Command::new(scale);
         command.args(["cluster", "--executors", executors, "--listen", "127.0.0.1:0"]);
-        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut process =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let lines = BufReader::new(process.stdout.take().expect("it is a pipe")).lines();
         // The scheduler and the executors have a line each.
         let lines: Vec<String> = lines.take(2).collect::<Result<_, _>>().expect("they are text");
-        let url = lines[0].strip_prefix("scheduler: ").expect("the first line has the address").to_owned();
+        let url = lines[0]
+            .strip_prefix("scheduler: ")
+            .expect("the first line has the address")
+            .to_owned();
         Cluster { process, url }
     }
 }
@@ -168,17 +188,25 @@ impl Bench {
         let (spy, set) = (self.directory.join("many.spy"), self.directory.join("many"));
         record(events, &spy);
         let bytes = bytes_of(&spy);
-        println!("{events} events, {:.1} bytes each in the recording", bytes as f64 / events as f64);
-        let sealed = run(&self.scale, &["seal".as_ref(), spy.as_ref(), "--to".as_ref(), set.as_ref()]);
+        println!(
+            "{events} events, {:.1} bytes each in the recording",
+            bytes as f64 / events as f64
+        );
+        let sealed =
+            run(&self.scale, &["seal".as_ref(), spy.as_ref(), "--to".as_ref(), set.as_ref()]);
         let rounds: Vec<[Run; 3]> = (0..self.rounds)
             .map(|_| {
-                let query = |of: &PathBuf| run(&self.scale, &["query".as_ref(), BY_SITE.as_ref(), of.as_ref()]);
+                let query = |of: &PathBuf| {
+                    run(&self.scale, &["query".as_ref(), BY_SITE.as_ref(), of.as_ref()])
+                };
                 [run(&self.metaspy, &["report".as_ref(), spy.as_ref()]), query(&spy), query(&set)]
             })
             .collect();
         let names = ["metaspy report", "query of counts by site", "the same over sealed Parquet"];
         for (at, name) in names.into_iter().enumerate() {
-            let all = |value: fn(&Run) -> f64| median(rounds.iter().map(|round| value(&round[at])).collect());
+            let all = |value: fn(&Run) -> f64| {
+                median(rounds.iter().map(|round| value(&round[at])).collect())
+            };
             println!(
                 "{name:<58} {:>8.2} s, {:.2} s of processors",
                 all(|run| run.time.as_secs_f64()),
@@ -188,14 +216,26 @@ impl Bench {
                 median(rounds.iter().map(|round| value(&round[at]) / value(&round[0])).collect())
             };
             if at > 0 {
-                print_figure("  times the report", ratio(|run| run.time.as_secs_f64()), "", 1.5, true);
+                print_figure(
+                    "  times the report",
+                    ratio(|run| run.time.as_secs_f64()),
+                    "",
+                    1.5,
+                    true,
+                );
                 print_figure("  times its processors", ratio(|run| run.busy), "", 1.5, true);
             }
         }
         self.on_a_cluster(&set);
         let rate = |seconds: f64| events as f64 / seconds / 1e6;
         print_figure("seal", rate(sealed.time.as_secs_f64()), "M events/s", 10.0, false);
-        print_figure("  with two processors of its own", rate(sealed.busy / 2.0), "M events/s", 10.0, false);
+        print_figure(
+            "  with two processors of its own",
+            rate(sealed.busy / 2.0),
+            "M events/s",
+            10.0,
+            false,
+        );
         print_figure("  its memory", sealed.memory as f64 / 1e6, "MB", 200.0, true);
     }
 
@@ -207,7 +247,8 @@ impl Bench {
         for executors in ["1", "2"] {
             let cluster = Cluster::start(&self.scale, executors);
             let arguments = ["query", "--cluster", &cluster.url, BY_SITE].map(OsStr::new);
-            let query = || run(&self.scale, &[&arguments[..], &[set.as_ref()]].concat()).time.as_secs_f64();
+            let query =
+                || run(&self.scale, &[&arguments[..], &[set.as_ref()]].concat()).time.as_secs_f64();
             // The first one waits for the executors.
             query();
             let time = median((0..self.rounds).map(|_| query()).collect());
@@ -215,16 +256,22 @@ impl Bench {
         }
     }
 
-    /// How time and bytes grow with the number of processes: each line has ten times as many as the one before.
+    /// How time and bytes grow with the number of processes: each line has ten times as many as the
+    /// one before.
     fn fleet(&self, most: u64, of_process: u64) {
         let spy = self.directory.join("one.spy");
         record(of_process, &spy);
-        println!("processes of {of_process} events    seal s    M events/s    bytes an event    query s");
+        println!(
+            "processes of {of_process} events    seal s    M events/s    bytes an event    query s"
+        );
         let mut processes = (most / 100).max(1);
         while processes <= most {
             let set = self.directory.join(format!("fleet-{processes}"));
             let numbers: Vec<u64> = (1_000_000..1_000_000 + processes).collect();
-            let time: f64 = numbers.chunks(SPOOLED as usize).map(|some| self.seal_copies(&spy, some, &set)).sum();
+            let time: f64 = numbers
+                .chunks(SPOOLED as usize)
+                .map(|some| self.seal_copies(&spy, some, &set))
+                .sum();
             let query = run(&self.scale, &["query".as_ref(), BY_SITE.as_ref(), set.as_ref()]);
             let events = (processes * of_process) as f64;
             let (rate, bytes) = (events / time / 1e6, bytes_below(&set) as f64 / events);
@@ -245,7 +292,8 @@ impl Bench {
             let file = fs::File::options().write(true).open(&path).expect("it was copied");
             file.write_all_at(&process.to_le_bytes(), PROCESS).expect("there is room");
         }
-        let sealed = run(&self.scale, &["seal".as_ref(), spool.as_ref(), "--to".as_ref(), set.as_ref()]);
+        let sealed =
+            run(&self.scale, &["seal".as_ref(), spool.as_ref(), "--to".as_ref(), set.as_ref()]);
         fs::remove_dir_all(spool).expect("it is ours");
         sealed.time.as_secs_f64()
     }
@@ -263,7 +311,13 @@ impl Bench {
         println!("  the recording {:>53.2}", each(bytes_of(spy)));
         for format in FORMATS {
             let out = self.directory.join(format!("{name}.{format}"));
-            let arguments = ["export".as_ref(), "--to".as_ref(), format.as_ref(), "-o".as_ref(), out.as_os_str()];
+            let arguments = [
+                "export".as_ref(),
+                "--to".as_ref(),
+                format.as_ref(),
+                "-o".as_ref(),
+                out.as_os_str(),
+            ];
             run(&self.metaspy, &[&arguments[..], &[spy.as_ref()]].concat());
             println!("  {format:<10} {:>56.2}", each(bytes_of(&out)));
         }
@@ -274,7 +328,9 @@ impl Bench {
 fn sealed_events(set: &Path) -> (u64, u64) {
     let mut path = set.to_owned();
     while !path.join("sealed.json").exists() {
-        let entries = fs::read_dir(&path).expect("it was sealed").filter_map(|entry| Some(entry.ok()?.path()));
+        let entries = fs::read_dir(&path)
+            .expect("it was sealed")
+            .filter_map(|entry| Some(entry.ok()?.path()));
         path = entries.into_iter().find(|path| path.is_dir()).expect("there is a partition");
     }
     let manifest = fs::read(path.join("sealed.json")).expect("it was written");
@@ -284,11 +340,13 @@ fn sealed_events(set: &Path) -> (u64, u64) {
 }
 
 fn main() {
-    let (mut events, mut rounds, mut processes, mut of_process) = (100_000_000, 3, 1_000, 1_000_000);
+    let (mut events, mut rounds, mut processes, mut of_process) =
+        (100_000_000, 3, 1_000, 1_000_000);
     let mut recordings = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut number = || arguments.next().and_then(|it| it.parse::<u64>().ok()).expect("a number follows");
+        let mut number =
+            || arguments.next().and_then(|it| it.parse::<u64>().ok()).expect("a number follows");
         match argument.as_str() {
             "--events" => events = number(),
             "--rounds" => rounds = number().max(1) as usize,
@@ -298,7 +356,8 @@ fn main() {
             _ => recordings.push(PathBuf::from(argument)),
         }
     }
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}", std::process::id()));
+    let directory =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}", std::process::id()));
     fs::create_dir_all(&directory).expect("the target directory is writable");
     let metaspy = std::env::var_os("METASPY").unwrap_or("metaspy".into()).into();
     let scale = env!("CARGO_BIN_EXE_metaspy-scale").into();

@@ -11,7 +11,13 @@ use metaspy_reader::units::parse_size;
 
 /// Recordings as tables, on engines that exist. `metaspy query` is `metaspy-scale query`.
 #[derive(Debug, Parser)]
-#[command(name = "metaspy", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    name = "metaspy",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -110,7 +116,8 @@ pub struct Otlp {
     /// Files, directories of them, the names or the numbers of recorded processes
     #[arg(required = true, value_name = "RECORDING")]
     pub recordings: Vec<PathBuf>,
-    /// The receiver, without a path [default: OTEL_EXPORTER_OTLP_ENDPOINT, or port 4317 or 4318 of this machine]
+    /// The receiver, without a path [default: OTEL_EXPORTER_OTLP_ENDPOINT, or port 4317 or 4318 of
+    /// this machine]
     #[arg(long, value_name = "URL")]
     pub to: Option<String>,
     /// The protocol of the receiver [default: OTEL_EXPORTER_OTLP_PROTOCOL, or grpc]
@@ -122,7 +129,8 @@ pub struct Otlp {
     /// Sends what is new, once, until it is interrupted
     #[arg(long)]
     pub follow: bool,
-    /// The file that notes what the receiver has [default: one for each receiver, in the user's directory of states]
+    /// The file that notes what the receiver has [default: one for each receiver, in the user's
+    /// directory of states]
     #[arg(long, value_name = "FILE", requires = "follow")]
     pub state: Option<PathBuf>,
 }
@@ -148,11 +156,13 @@ pub struct Ship {
     /// The machine on which they were recorded [default: this one]
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
-    /// The bound of what waits on the disk: beyond it, the oldest recordings are removed unsealed, and reported
+    /// The bound of what waits on the disk: beyond it, the oldest recordings are removed unsealed,
+    /// and reported
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub most: Option<u64>,
-    /// Removes partitions of this host from the target, once an hour: those whose run began longer ago than an age, as
-    /// 30d, and the oldest ones beyond a size, as 500GiB. Both are separated by a comma
+    /// Removes partitions of this host from the target, once an hour: those whose run began longer
+    /// ago than an age, as 30d, and the oldest ones beyond a size, as 500GiB. Both are separated by
+    /// a comma
     #[arg(long, value_name = "AGE|SIZE", value_delimiter = ',', value_parser = parse_keep)]
     pub keep: Vec<Keep>,
     /// Ends when all recordings are sealed that have ended
@@ -177,9 +187,16 @@ fn parse_keep(text: &str) -> Result<Keep, String> {
         _ => (text, 0),
     };
     match number.parse::<u32>() {
-        Ok(number @ 1..) if hours > 0 => Ok(Keep::Age(Duration::from_secs(u64::from(number) * hours * 60 * 60))),
-        Err(_) if hours == 0 && parse_size(text).is_ok_and(|bytes| bytes > 0) => parse_size(text).map(Keep::Bytes),
-        _ => Err("write a number of days or hours, such as 30d or 12h, or a size, such as 500GiB".into()),
+        Ok(number @ 1..) if hours > 0 => {
+            Ok(Keep::Age(Duration::from_secs(u64::from(number) * hours * 60 * 60)))
+        }
+        Err(_) if hours == 0 && parse_size(text).is_ok_and(|bytes| bytes > 0) => {
+            parse_size(text).map(Keep::Bytes)
+        }
+        _ => {
+            Err("write a number of days or hours, such as 30d or 12h, or a size, such as 500GiB"
+                .into())
+        }
     }
 }
 
@@ -189,11 +206,12 @@ pub struct Serve {
     /// Files, directories of them, the names or the numbers of recorded processes, or sealed sets
     #[arg(required = true, value_name = "RECORDING")]
     pub sources: Vec<PathBuf>,
-    /// The address: loopback, because every reader of it reads the recordings. Elsewhere requests need a token
+    /// The address: loopback, because every reader of it reads the recordings. Elsewhere requests
+    /// need a token
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9464")]
     pub listen: SocketAddr,
-    /// A file with the token that requests send as `Authorization: Bearer TOKEN` [default: none on loopback; elsewhere a
-    /// random one, which is printed]
+    /// A file with the token that requests send as `Authorization: Bearer TOKEN` [default: none on
+    /// loopback; elsewhere a random one, which is printed]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// The memory of a query of a client at most
@@ -207,11 +225,12 @@ pub struct Serve {
 /// Arguments of `metaspy seal`.
 #[derive(Args, Debug)]
 pub struct Seal {
-    /// Files, directories of them, or the names or the numbers of recorded processes that have ended
+    /// Files, directories of them, or the names or the numbers of recorded processes that have
+    /// ended
     #[arg(required = true, value_name = "RECORDING")]
     pub recordings: Vec<PathBuf>,
-    /// A directory, or s3://bucket/prefix: keys and endpoint of a bucket are those of AWS_ACCESS_KEY_ID,
-    /// AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT, AWS_REGION and AWS_ALLOW_HTTP
+    /// A directory, or s3://bucket/prefix: keys and endpoint of a bucket are those of
+    /// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT, AWS_REGION and AWS_ALLOW_HTTP
     #[arg(long, value_name = "DIR|URL")]
     pub to: String,
     /// The machine on which they were recorded [default: this one]
@@ -243,13 +262,15 @@ pub struct Query {
     /// JSON: an array of objects, as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Runs on a cluster, over sealed sets in directories that all of its machines have: metaspy cluster
+    /// Runs on a cluster, over sealed sets in directories that all of its machines have: metaspy
+    /// cluster
     #[arg(long, value_name = "URL")]
     pub cluster: Option<url::Url>,
     /// The memory of the query: what needs more goes on in temporary files, or is an error
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = parse_size)]
     pub memory: u64,
-    /// Further memory of the process, by whatever it is taken: beyond it, the system ends the process
+    /// Further memory of the process, by whatever it is taken: beyond it, the system ends the
+    /// process
     #[arg(long, value_name = "SIZE", hide = true, value_parser = parse_size)]
     pub address_space: Option<u64>,
     /// A file for the result, instead of standard output
@@ -267,7 +288,9 @@ impl Query {
     /// The query, if there is one, and the recordings.
     pub fn sql_and_sources(&self) -> Result<(Option<&str>, Vec<PathBuf>)> {
         let (sql, sources) = match (self.schema, &self.words[..]) {
-            (false, [sql, sources @ ..]) => (Some(sql.to_str().context("the query is not UTF-8")?), sources),
+            (false, [sql, sources @ ..]) => {
+                (Some(sql.to_str().context("the query is not UTF-8")?), sources)
+            }
             (_, sources) => (None, sources),
         };
         Ok((sql, sources.iter().map(PathBuf::from).collect()))

@@ -6,13 +6,15 @@ use metaspy_core::format::{header, span, superblock as sb};
 use metaspy_reader::blocks::{Block, Record, Ring};
 use metaspy_reader::{Event, EventId, Store};
 
-/// The events of a recording with causes or effects in other processes, found in one pass over its marks.
+/// The events of a recording with causes or effects in other processes, found in one pass over its
+/// marks.
 ///
 /// The slots of a block are 16 bytes, so a recording of 100 million events takes 13 MB, and a test
 /// of an event is one load. Recordings without marks are not read.
 #[derive(Debug, Default)]
 pub struct Borders {
-    /// Events that were sent to other processes, and the first ones of their chains of causes, by the place of the block.
+    /// Events that were sent to other processes, and the first ones of their chains of causes, by
+    /// the place of the block.
     sent: Vec<SlotSet>,
     /// Slots that note a cause in another process, by the place of the block.
     received: Vec<SlotSet>,
@@ -85,7 +87,11 @@ impl Borders {
     /// The numbers of an event; `None` if it has neither causes nor effects in other processes.
     pub fn numbers(&self, store: &Store, event: &Event) -> Option<Border> {
         let ring = store.ring();
-        let remote = if self.is_caused_from_outside(store, event) { store.remote_cause(event) } else { None };
+        let remote = if self.is_caused_from_outside(store, event) {
+            store.remote_cause(event)
+        } else {
+            None
+        };
         if remote.is_none() && !contains(&self.sent, ring, event.id) {
             return None;
         }

@@ -1,4 +1,5 @@
-//! `metaspy cluster`: a scheduler and executors of Ballista, on which `metaspy query --cluster` runs.
+//! `metaspy cluster`: a scheduler and executors of Ballista, on which `metaspy query --cluster`
+//! runs.
 //!
 //! Each executor is a process of the same program. More of them join from other machines that have
 //! the files at the same paths. The cluster is a feature, not a package of its own: `metaspy query`
@@ -43,10 +44,14 @@ pub async fn run(options: &arguments::Cluster) -> Result<bool> {
 /// Runs a scheduler and its executors until the process is interrupted.
 async fn schedule(options: &arguments::Cluster) -> Result<()> {
     if options.listen.ip().is_unspecified() {
-        bail!("{} is no address that executors and queries can connect to: give this machine's own", options.listen);
+        bail!(
+            "{} is no address that executors and queries can connect to: give this machine's own",
+            options.listen
+        );
     }
     // Bound once, so that a taken address is reported before anything starts.
-    let listen = free_address(options.listen).with_context(|| format!("cannot listen on {}", options.listen))?;
+    let listen = free_address(options.listen)
+        .with_context(|| format!("cannot listen on {}", options.listen))?;
     let config = SchedulerConfig {
         bind_host: listen.ip().to_string(),
         external_host: listen.ip().to_string(),
@@ -62,24 +67,32 @@ async fn schedule(options: &arguments::Cluster) -> Result<()> {
     let cluster = BallistaCluster::new_from_config(&config).await?;
     let server = tokio::spawn(start_server(cluster, listen, Arc::new(config)));
     let url = format!("http://{listen}");
-    let executors: Vec<Executor> = (0..options.executors).map(|_| Executor::start(&url)).collect::<Result<_>>()?;
-    let processes: Vec<String> = executors.iter().map(|executor| executor.0.id().to_string()).collect();
+    let executors: Vec<Executor> =
+        (0..options.executors).map(|_| Executor::start(&url)).collect::<Result<_>>()?;
+    let processes: Vec<String> =
+        executors.iter().map(|executor| executor.0.id().to_string()).collect();
     println!("scheduler: {url}\nexecutors: processes {}", processes.join(", "));
-    print_message(&format_args!("metaspy query --cluster {url} 'SELECT …' SET    ^C ends the cluster"));
+    print_message(&format_args!(
+        "metaspy query --cluster {url} 'SELECT …' SET    ^C ends the cluster"
+    ));
     tokio::select! {
         ended = server => ended?.context("the scheduler failed"),
         interrupted = tokio::signal::ctrl_c() => interrupted.context("cannot wait for a signal"),
     }
 }
 
-/// The process of an executor. Its input is a pipe of this process, so it ends with this one, also if that is killed.
+/// The process of an executor. Its input is a pipe of this process, so it ends with this one, also
+/// if that is killed.
 struct Executor(Child);
 
 impl Executor {
     fn start(scheduler: &str) -> Result<Self> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
-        command.args(["cluster", "--with-input", "--join", scheduler]).stdin(Stdio::piped()).stdout(Stdio::null());
+        command
+            .args(["cluster", "--with-input", "--join", scheduler])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null());
         command.spawn().map(Executor).context("cannot start an executor")
     }
 }
@@ -94,9 +107,12 @@ impl Drop for Executor {
 
 /// Runs an executor until the process is interrupted.
 async fn execute(scheduler: &Url) -> Result<()> {
-    let Some(host) = scheduler.host_str() else { bail!("{scheduler} names no host: write http://HOST:PORT") };
+    let Some(host) = scheduler.host_str() else {
+        bail!("{scheduler} names no host: write http://HOST:PORT")
+    };
     let port = scheduler.port().unwrap_or(arguments::CLUSTER_PORT);
-    let address = own_address(host, port).with_context(|| format!("no way leads to {scheduler}"))?;
+    let address =
+        own_address(host, port).with_context(|| format!("no way leads to {scheduler}"))?;
     let own = || anyhow::Ok(free_address(SocketAddr::new(address, 0))?.port());
     let config = ExecutorProcessConfig {
         bind_host: address.to_string(),
@@ -119,11 +135,13 @@ fn end_with_input() {
     std::process::exit(0)
 }
 
-/// The address of this machine on the way to another one: on one machine, loopback. Nothing is sent.
+/// The address of this machine on the way to another one: on one machine, loopback. Nothing is
+/// sent.
 fn own_address(host: &str, port: u16) -> io::Result<IpAddr> {
     let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address"));
     let other = (host, port).to_socket_addrs()?.next().ok_or_else(unknown)?;
-    let any: IpAddr = if other.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let any: IpAddr =
+        if other.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(other)?;
     Ok(socket.local_addr()?.ip())

@@ -37,7 +37,9 @@ pub fn causes(recordings: &[Recording], event: Place) -> Option<Vec<Place>> {
     let mut from = event;
     loop {
         let mut causes = recordings[from.recording].store.causes(from.event);
-        chain.extend(causes.by_ref().map(|cause| Place { recording: from.recording, event: cause.id }));
+        chain.extend(
+            causes.by_ref().map(|cause| Place { recording: from.recording, event: cause.id }),
+        );
         let Origin::Remote(remote) = causes.origin() else { return Some(chain) };
         match sender(recordings, remote.span).filter(|sender| senders.insert(*sender)) {
             Some(sender) => from = sender,
@@ -47,8 +49,8 @@ pub fn causes(recordings: &[Recording], event: Place) -> Option<Vec<Place>> {
     }
 }
 
-/// The direct effects, links included, in the order of the recordings and of their numbers. `None` if there is no such
-/// event.
+/// The direct effects, links included, in the order of the recordings and of their numbers. `None`
+/// if there is no such event.
 pub fn effects(recordings: &[Recording], event: Place) -> Option<Vec<Place>> {
     let own = &recordings[event.recording];
     own.store.event(event.event)?;
@@ -66,7 +68,8 @@ pub fn effects(recordings: &[Recording], event: Place) -> Option<Vec<Place>> {
     Some(effects)
 }
 
-/// The last event of the chain of causes; the event itself if it has none. `None` if there is no such event.
+/// The last event of the chain of causes; the event itself if it has none. `None` if there is no
+/// such event.
 pub fn root(recordings: &[Recording], event: Place) -> Option<Place> {
     let root_in_process = |Place { recording, event }: Place| {
         Some(Place { recording, event: recordings[recording].roots().root(event)? })
@@ -81,7 +84,8 @@ pub fn root(recordings: &[Recording], event: Place) -> Option<Place> {
         let ring = recording.store.ring();
         let cause = ring.peek(root.event).and_then(|(_, slot)| EventId::from_raw(slot.cause));
         let remote = cause.and_then(|cause| ring.remote(cause));
-        let sender = remote.and_then(|remote| sender(recordings, remote.span)).filter(|_| seen.insert(root));
+        let sender =
+            remote.and_then(|remote| sender(recordings, remote.span)).filter(|_| seen.insert(root));
         match sender.and_then(root_in_process) {
             Some(further) => root = further,
             None => return Some(root),

@@ -1,9 +1,9 @@
 //! Functions on events that SQL lacks: `causes`, `effects` and `root`.
 //!
-//! With one recording the argument is the number of an event, and so is the result. Otherwise the names of the recording
-//! follow, because numbers of events are unique in one recording only: `process`, or `run`, `host`, `process`. The result
-//! then has names as well, because causes and effects may be in other recordings. They are null for an event of a sealed
-//! set.
+//! With one recording the argument is the number of an event, and so is the result. Otherwise the
+//! names of the recording follow, because numbers of events are unique in one recording only:
+//! `process`, or `run`, `host`, `process`. The result then has names as well, because causes and
+//! effects may be in other recordings. They are null for an event of a sealed set.
 //!
 //! Numbers of events are not made unique for a query, so they are the same in the crawler, in JSON,
 //! and for every engine.
@@ -12,7 +12,9 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StringViewArray, StructArray};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, ListArray, StringViewArray, StructArray,
+};
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Fields, Int64Type};
@@ -20,7 +22,8 @@ use datafusion::common::exec_err;
 use datafusion::error::Result;
 use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    Volatility,
 };
 use metaspy_reader::EventId;
 
@@ -39,7 +42,11 @@ pub enum Events {
 /// Adds the functions to a session.
 pub fn register(context: &SessionContext, recordings: &Arc<[Recording]>, events: Events) {
     for which in Which::ALL {
-        context.register_udf(ScalarUDF::from(EventFunction::new(which, recordings.clone(), events)));
+        context.register_udf(ScalarUDF::from(EventFunction::new(
+            which,
+            recordings.clone(),
+            events,
+        )));
     }
 }
 
@@ -80,33 +87,45 @@ struct EventFunction {
 
 impl EventFunction {
     fn new(which: Which, recordings: Arc<[Recording]>, events: Events) -> Self {
-        let with =
-            |names: usize| TypeSignature::Exact([vec![DataType::Int64], vec![DataType::Utf8View; names]].concat());
+        let with = |names: usize| {
+            TypeSignature::Exact([vec![DataType::Int64], vec![DataType::Utf8View; names]].concat())
+        };
         let signature = Signature::one_of([0, 1, 3].map(with).to_vec(), Volatility::Stable);
         EventFunction { which, recordings, events, signature }
     }
 
     /// The recordings of the rows, by the columns of their names.
     fn recordings_of(&self, names: &[ArrayRef], rows: usize) -> Result<Vec<Option<usize>>> {
-        let names = names.iter().map(|names| cast(names, &DataType::Utf8View)).collect::<Result<Vec<_>, _>>()?;
-        let names: Vec<&StringViewArray> = names.iter().map(|names| names.as_string_view()).collect();
-        let name = |column: usize, row: usize| names[column].is_valid(row).then(|| names[column].value(row));
+        let names = names
+            .iter()
+            .map(|names| cast(names, &DataType::Utf8View))
+            .collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<&StringViewArray> =
+            names.iter().map(|names| names.as_string_view()).collect();
+        let name = |column: usize, row: usize| {
+            names[column].is_valid(row).then(|| names[column].value(row))
+        };
         let all = || self.recordings.iter().zip(0..);
         match (names.len(), self.events) {
             (3, _) => {
                 let at: HashMap<(&str, &str, &str), usize> =
                     all().map(|(it, at)| ((&*it.run, &*it.host, &*it.process), at)).collect();
-                Ok((0..rows).map(|row| at.get(&(name(0, row)?, name(1, row)?, name(2, row)?)).copied()).collect())
+                Ok((0..rows)
+                    .map(|row| at.get(&(name(0, row)?, name(1, row)?, name(2, row)?)).copied())
+                    .collect())
             }
             (_, Events::AlsoSealed) => self.ambiguous("a sealed set"),
             (1, Events::InPlace) => {
-                let at: HashMap<&str, usize> = all().map(|(recording, at)| (&*recording.process, at)).collect();
+                let at: HashMap<&str, usize> =
+                    all().map(|(recording, at)| (&*recording.process, at)).collect();
                 match at.len() < self.recordings.len() {
                     true => self.ambiguous("several recordings of one process"),
                     false => Ok((0..rows).map(|row| at.get(name(0, row)?).copied()).collect()),
                 }
             }
-            (_, Events::InPlace) if self.recordings.len() > 1 => self.ambiguous("several recordings"),
+            (_, Events::InPlace) if self.recordings.len() > 1 => {
+                self.ambiguous("several recordings")
+            }
             (_, Events::InPlace) => Ok(vec![Some(0); rows]),
         }
     }
@@ -129,10 +148,13 @@ impl ScalarUDFImpl for EventFunction {
     }
 
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
-        let event = if arguments.len() > 1 { DataType::Struct(named_fields()) } else { DataType::Int64 };
+        let event =
+            if arguments.len() > 1 { DataType::Struct(named_fields()) } else { DataType::Int64 };
         Ok(match self.which {
             Which::Root => event,
-            Which::Causes | Which::Effects => DataType::List(Arc::new(Field::new_list_field(event, true))),
+            Which::Causes | Which::Effects => {
+                DataType::List(Arc::new(Field::new_list_field(event, true)))
+            }
         })
     }
 
@@ -157,7 +179,9 @@ impl ScalarUDFImpl for EventFunction {
         // A call with constants only has one row.
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         match constant && column.len() == 1 {
-            true => Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&column, 0)?)),
+            true => Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(
+                &column, 0,
+            )?)),
             false => Ok(ColumnarValue::Array(column)),
         }
     }
@@ -181,7 +205,11 @@ impl EventFunction {
         StructArray::new(named_fields(), columns, Some(nulls))
     }
 
-    fn lists(&self, lists: impl Iterator<Item = Option<Vec<Place>>>, has_names: bool) -> Result<ArrayRef> {
+    fn lists(
+        &self,
+        lists: impl Iterator<Item = Option<Vec<Place>>>,
+        has_names: bool,
+    ) -> Result<ArrayRef> {
         let (mut all, mut lengths, mut is_there) = (Vec::new(), Vec::new(), Vec::new());
         for list in lists {
             is_there.push(list.is_some());
@@ -190,7 +218,8 @@ impl EventFunction {
         }
         let values: ArrayRef = if has_names { Arc::new(self.named(&all)) } else { numbers(&all) };
         let field = Arc::new(Field::new_list_field(values.data_type().clone(), true));
-        let (offsets, nulls) = (OffsetBuffer::from_lengths(lengths), NullBuffer::from_iter(is_there));
+        let (offsets, nulls) =
+            (OffsetBuffer::from_lengths(lengths), NullBuffer::from_iter(is_there));
         Ok(Arc::new(ListArray::try_new(field, offsets, values, Some(nulls))?))
     }
 }
@@ -202,13 +231,20 @@ fn numbers(places: &[Option<Place>]) -> ArrayRef {
 /// The fields of an event with the names of its recording.
 fn named_fields() -> Fields {
     let name = |name: &str| Field::new(name, DataType::Utf8View, true);
-    Fields::from(vec![name("run"), name("host"), name("process"), Field::new("event", DataType::Int64, true)])
+    Fields::from(vec![
+        name("run"),
+        name("host"),
+        name("process"),
+        Field::new("event", DataType::Int64, true),
+    ])
 }
 
 // Two functions are equal if they do the same on the same recordings.
 impl PartialEq for EventFunction {
     fn eq(&self, other: &Self) -> bool {
-        self.which == other.which && self.events == other.events && Arc::ptr_eq(&self.recordings, &other.recordings)
+        self.which == other.which
+            && self.events == other.events
+            && Arc::ptr_eq(&self.recordings, &other.recordings)
     }
 }
 

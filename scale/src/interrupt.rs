@@ -9,7 +9,8 @@ use tokio::sync::oneshot;
 /// The exit code of a process that an interrupt ended, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-/// Waits for ^C or for a request to end, from this call on. The second one ends the process at once.
+/// Waits for ^C or for a request to end, from this call on. The second one ends the process at
+/// once.
 pub fn interrupted() -> Result<impl Future<Output = ()>> {
     let cannot = "cannot wait for a signal";
     let mut interrupt = signal(SignalKind::interrupt()).context(cannot)?;

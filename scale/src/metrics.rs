@@ -28,7 +28,12 @@ const fn count(name: &'static str, about: &'static str, value: &'static str) -> 
     Metric { name, about, kind: MetricType::Counter, is_time: false, value }
 }
 
-const fn seconds(name: &'static str, about: &'static str, kind: MetricType, value: &'static str) -> Metric {
+const fn seconds(
+    name: &'static str,
+    about: &'static str,
+    kind: MetricType,
+    value: &'static str,
+) -> Metric {
     Metric { name, about, kind, is_time: true, value }
 }
 
@@ -53,11 +58,19 @@ pub const FAMILIES: &[Family] = &[
             count("calls", "Calls, lost ones included", "sum(calls)"),
             count("calls_failed", "Calls that returned Err or None", "sum(failed)"),
             count("calls_panicked", "Calls that ended in a panic", "sum(panicked)"),
-            count("calls_cancelled", "Async calls that were dropped before their end", "sum(cancelled)"),
+            count(
+                "calls_cancelled",
+                "Async calls that were dropped before their end",
+                "sum(cancelled)",
+            ),
             count("calls_lost", "Calls that are counted, but have no event", "sum(lost)"),
             count("calls_timed", "Calls with a measured time", "sum(timed)"),
             gauge("calls_running", "Calls that have not ended", "sum(running)"),
-            gauge("calls_at_least", "1: the number of calls is a lower bound", "max(CAST(at_least AS INT))"),
+            gauge(
+                "calls_at_least",
+                "1: the number of calls is a lower bound",
+                "max(CAST(at_least AS INT))",
+            ),
             seconds(
                 "calls_time",
                 "Time in which at least one timed call was open",
@@ -70,14 +83,23 @@ pub const FAMILIES: &[Family] = &[
                 MetricType::Counter,
                 "CASE WHEN count(self_ns) = count(total_ns) THEN sum(self_ns) / 1e9 END",
             ),
-            seconds("calls_longest", "Time of the longest call", MetricType::Gauge, "max(max_ns) / 1e9"),
+            seconds(
+                "calls_longest",
+                "Time of the longest call",
+                MetricType::Gauge,
+                "max(max_ns) / 1e9",
+            ),
         ],
     },
     Family {
         table: "recordings",
         labels: &["run", "host", "process"],
         metrics: &[
-            gauge("recording_live", "1: its process still records", "max(CAST(state = 'live' AS INT))"),
+            gauge(
+                "recording_live",
+                "1: its process still records",
+                "max(CAST(state = 'live' AS INT))",
+            ),
             gauge("recording_exact", "1: all counts are exact", "min(CAST(exact AS INT))"),
             gauge("recording_warnings", "What is wrong with the recording", "max(warnings)"),
         ],
@@ -106,7 +128,8 @@ impl Values {
         let labels = family.labels.join(", ");
         let values: Vec<&str> = family.metrics.iter().map(|metric| metric.value).collect();
         let (table, values) = (family.table, values.join(", "));
-        let sql = format!("SELECT {labels}, {values} FROM {table} GROUP BY {labels} ORDER BY {labels}");
+        let sql =
+            format!("SELECT {labels}, {values} FROM {table} GROUP BY {labels} ORDER BY {labels}");
         let batches = run_sql(&sql, source, MEMORY).await?.collect().await?;
         let mut rows = Vec::new();
         for batch in &batches {
@@ -118,11 +141,17 @@ impl Values {
 
 fn read_rows(family: &'static Family, batch: &RecordBatch, rows: &mut Vec<Row>) -> Result<()> {
     let (labels, values) = batch.columns().split_at(family.labels.len());
-    let texts = labels.iter().map(|column| cast(column, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
-    let numbers = values.iter().map(|column| cast(column, &DataType::Float64)).collect::<Result<Vec<_>, _>>()?;
+    let texts =
+        labels.iter().map(|column| cast(column, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
+    let numbers = values
+        .iter()
+        .map(|column| cast(column, &DataType::Float64))
+        .collect::<Result<Vec<_>, _>>()?;
     for row in 0..batch.num_rows() {
         let text = |column: &dyn Array| column.as_string::<i32>().value(row).to_owned();
-        let number = |column: &dyn Array| column.is_valid(row).then(|| column.as_primitive::<Float64Type>().value(row));
+        let number = |column: &dyn Array| {
+            column.is_valid(row).then(|| column.as_primitive::<Float64Type>().value(row))
+        };
         let names = family.labels.iter().copied();
         let labels = names.zip(texts.iter().map(|it| text(it))).collect();
         rows.push(Row { labels, values: numbers.iter().map(|it| number(it)).collect() });

@@ -1,4 +1,5 @@
-//! Engines trust the files that they read: some damage makes them panic. [`caught`] makes an error of it.
+//! Engines trust the files that they read: some damage makes them panic. [`caught`] makes an error
+//! of it.
 
 use std::any::Any;
 use std::fmt;
@@ -59,5 +60,6 @@ impl Drop for Catching {
 
 fn text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "it panicked".to_owned())
 }

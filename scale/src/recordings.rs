@@ -20,8 +20,9 @@ use crate::roots::Roots;
 pub struct Recording {
     /// The read side.
     pub store: Store,
-    /// The run that it belongs to: the start of the recording, such as `20260131T235959.123456789Z`. The nanoseconds
-    /// distinguish recordings of containers, whose processes all have the number 1.
+    /// The run that it belongs to: the start of the recording, such as
+    /// `20260131T235959.123456789Z`. The nanoseconds distinguish recordings of containers, whose
+    /// processes all have the number 1.
     pub run: String,
     /// The machine; empty if it is this one.
     pub host: String,
@@ -64,7 +65,8 @@ impl Recording {
         })
     }
 
-    /// Opens the recordings of these sources: files, directories of recordings, names or numbers of recorded processes.
+    /// Opens the recordings of these sources: files, directories of recordings, names or numbers of
+    /// recorded processes.
     pub fn open_all(sources: &[PathBuf]) -> Result<Arc<[Recording]>> {
         let mut recordings = Vec::new();
         for source in sources {
@@ -76,7 +78,8 @@ impl Recording {
         Ok(recordings.into())
     }
 
-    /// Reads all of a recording that has ended, and finds gaps and damaged blocks as `metaspy verify` does.
+    /// Reads all of a recording that has ended, and finds gaps and damaged blocks as
+    /// `metaspy verify` does.
     pub fn verify(&mut self) {
         let found = self.store.verify();
         self.damage = [found.missing, found.damaged].concat();
@@ -101,12 +104,12 @@ impl Recording {
         self.borders.get_or_init(|| Borders::of(&self.store))
     }
 
-    /// What `metaspy findings` states, with the settings of the project in this directory, searched for at the first use.
-    /// An error is a sentence about the settings.
+    /// What `metaspy findings` states, with the settings of the project in this directory, searched
+    /// for at the first use. An error is a sentence about the settings.
     pub fn findings(&self) -> Result<&Findings, String> {
         let search = || {
-            let directory =
-                env::current_dir().map_err(|error| format!("the current directory cannot be found: {error}"))?;
+            let directory = env::current_dir()
+                .map_err(|error| format!("the current directory cannot be found: {error}"))?;
             let settings = findings::settings_of_project(&directory)?;
             Ok(findings::find(&self.store, &settings))
         };
@@ -116,21 +119,23 @@ impl Recording {
     /// Sentences about what is wrong with the recording.
     pub fn warnings(&self) -> Vec<String> {
         let name = self.path.display();
-        let mut warnings: Vec<String> = self.damage.iter().map(|what| format!("{name}: {what}")).collect();
+        let mut warnings: Vec<String> =
+            self.damage.iter().map(|what| format!("{name}: {what}")).collect();
         match self.store.end_state() {
-            EndState::Live => {
-                warnings.push(format!("{name}: its process still records: these are the rows of this moment"))
-            }
-            EndState::Killed => {
-                warnings.push(format!("{name}: its process was killed: events without an end are `running`"))
-            }
+            EndState::Live => warnings.push(format!(
+                "{name}: its process still records: these are the rows of this moment"
+            )),
+            EndState::Killed => warnings.push(format!(
+                "{name}: its process was killed: events without an end are `running`"
+            )),
             EndState::Unknown => warnings.push(format!("{name}: it was not closed")),
             _ => {}
         }
         warnings
     }
 
-    /// True if a part of the recording cannot be read. Without [`Recording::verify`], only missing parts are known.
+    /// True if a part of the recording cannot be read. Without [`Recording::verify`], only missing
+    /// parts are known.
     pub fn is_damaged(&self) -> bool {
         !self.damage.is_empty()
     }
@@ -140,13 +145,17 @@ impl Recording {
 /// `20260131T235959.123456789Z`.
 fn moment(real_ns: u64) -> String {
     let moment = i64::try_from(real_ns).ok().and_then(timestamp_ns_to_datetime);
-    moment.map_or_else(|| format!("{real_ns}ns"), |moment| moment.format("%Y%m%dT%H%M%S%.9fZ").to_string())
+    moment.map_or_else(
+        || format!("{real_ns}ns"),
+        |moment| moment.format("%Y%m%dT%H%M%S%.9fZ").to_string(),
+    )
 }
 
 /// The time that such a text stands for.
 pub fn started_ns(moment: &str) -> Option<u64> {
     let part = |range: std::ops::Range<usize>| moment.get(range);
-    let (year, month, day, hour, minute) = (part(0..4)?, part(4..6)?, part(6..8)?, part(9..11)?, part(11..13)?);
+    let (year, month, day, hour, minute) =
+        (part(0..4)?, part(4..6)?, part(6..8)?, part(9..11)?, part(11..13)?);
     let text = format!("{year}-{month}-{day}T{hour}:{minute}:{}", moment.get(13..)?);
     string_to_timestamp_nanos(&text).ok()?.try_into().ok()
 }
@@ -154,12 +163,17 @@ pub fn started_ns(moment: &str) -> Option<u64> {
 /// The files of a source.
 fn paths_of(source: &Path) -> Result<Vec<PathBuf>> {
     if source.is_dir() {
-        let entries = std::fs::read_dir(source).with_context(|| format!("cannot read {}", source.display()))?;
-        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let entries = std::fs::read_dir(source)
+            .with_context(|| format!("cannot read {}", source.display()))?;
+        let mut paths: Vec<PathBuf> =
+            entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         paths.retain(|path| path.is_file() && recording::is_recording(path));
         files::sort_by_number(&mut paths);
         if paths.is_empty() {
-            bail!("there is no recording in {}: `metaspy list` shows where they are", source.display());
+            bail!(
+                "there is no recording in {}: `metaspy list` shows where they are",
+                source.display()
+            );
         }
         return Ok(paths);
     }
@@ -167,19 +181,25 @@ fn paths_of(source: &Path) -> Result<Vec<PathBuf>> {
         return Ok(vec![source.to_owned()]);
     }
     let name = source.to_string_lossy();
-    let found = recording::list().into_iter().find(|it| it.name == name || it.pid.to_string() == name);
+    let found =
+        recording::list().into_iter().find(|it| it.name == name || it.pid.to_string() == name);
     let found = found.with_context(|| {
         format!("there is no file and no recorded process {name}: `metaspy list` shows the recordings there are")
     })?;
     Ok(vec![found.path])
 }
 
-/// Refuses a recording that is given twice, and a part of one, such as an export of it while it grew.
+/// Refuses a recording that is given twice, and a part of one, such as an export of it while it
+/// grew.
 fn check_apart(recordings: &[Recording]) -> Result<()> {
     let mut seen: HashMap<(&str, &str), &Path> = HashMap::new();
     for Recording { run, process, path, .. } in recordings {
         if let Some(first) = seen.insert((run, process), path) {
-            bail!("{} and {} are the same recording: give each once", first.display(), path.display());
+            bail!(
+                "{} and {} are the same recording: give each once",
+                first.display(),
+                path.display()
+            );
         }
     }
     Ok(())

@@ -34,7 +34,8 @@ impl Roots {
         for first in 0..events.len() {
             let mut at = first;
             while roots[at] == UNKNOWN {
-                // Until its chain has an end, an event is its own root. So a damaged chain that loops ends as well.
+                // Until its chain has an end, an event is its own root. So a damaged chain that
+                // loops ends as well.
                 roots[at] = at as u32;
                 chain.push(at);
                 match causes[at].1.and_then(|cause| events.binary_search(&cause).ok()) {
@@ -48,7 +49,8 @@ impl Roots {
         Roots { events, roots }
     }
 
-    /// The root of an event; the event itself if it has no cause in the window. `None` if it is not in the window.
+    /// The root of an event; the event itself if it has no cause in the window. `None` if it is not
+    /// in the window.
     pub fn root(&self, event: EventId) -> Option<EventId> {
         let at = self.events.binary_search(&event).ok()?;
         Some(self.events[self.roots[at] as usize])

@@ -1,8 +1,9 @@
-//! `metaspy ship`: seals the recordings of a directory as they end, and removes each one when it is sealed.
+//! `metaspy ship`: seals the recordings of a directory as they end, and removes each one when it is
+//! sealed.
 //!
-//! A recording is removed after its partition is visible. After a kill in between, the next run finds the partition, so
-//! nothing is lost and nothing is there twice. One recording is sealed at a time: if the store is slow, recordings wait on
-//! the disk, up to a bound.
+//! A recording is removed after its partition is visible. After a kill in between, the next run
+//! finds the partition, so nothing is lost and nothing is there twice. One recording is sealed at a
+//! time: if the store is slow, recordings wait on the disk, up to a bound.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -27,7 +28,8 @@ const LOOK_FOR_OLD: Duration = Duration::from_secs(60 * 60);
 /// The longest time between two trials of a store that fails.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Runs the command, until it is interrupted; with `--once` until everything is sealed that has ended.
+/// Runs the command, until it is interrupted; with `--once` until everything is sealed that has
+/// ended.
 pub async fn run(options: &arguments::Ship) -> Result<bool> {
     let mut ship = Ship::new(options)?;
     let mut pause = LOOK;
@@ -79,7 +81,10 @@ struct Ship<'o> {
 impl<'o> Ship<'o> {
     fn new(options: &'o arguments::Ship) -> Result<Self> {
         if !options.directory.is_dir() {
-            bail!("{} is no directory: name the one that holds the recordings", options.directory.display());
+            bail!(
+                "{} is no directory: name the one that holds the recordings",
+                options.directory.display()
+            );
         }
         let host = options.host.clone().unwrap_or_else(seal::this_host);
         Ok(Ship { options, host, kept: Vec::new(), dropped: 0, looked: None })
@@ -103,7 +108,8 @@ impl<'o> Ship<'o> {
                 Err(_) if !path.exists() => {}
                 Err(error) => self.keep(&path, &format!("{error:#}")),
             }
-            // The store may be slow, and recordings arrive. What waited before this pass has its trial.
+            // The store may be slow, and recordings arrive. What waited before this pass has its
+            // trial.
             self.hold_bound(before)?;
         }
         self.remove_beyond(&target).await
@@ -134,7 +140,8 @@ impl<'o> Ship<'o> {
         recording.host.clone_from(&self.host);
         recording.verify();
         let name = recording.path.display().to_string();
-        let sealed = seal::seal(&recording, target).await.with_context(|| format!("cannot seal {name}"))?;
+        let sealed =
+            seal::seal(&recording, target).await.with_context(|| format!("cannot seal {name}"))?;
         if let Sealed::InPart(why) = &sealed {
             self.keep(&recording.path, why);
             return Ok(());
@@ -145,12 +152,15 @@ impl<'o> Ship<'o> {
         }
         match fs::remove_file(&recording.path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("{name} is sealed, and cannot be removed"));
+                return Err(error)
+                    .with_context(|| format!("{name} is sealed, and cannot be removed"));
             }
             _ => {}
         }
         match sealed {
-            Sealed::Now(manifest) => print(&format!("{name}: {} events\n", grouped(manifest.events))),
+            Sealed::Now(manifest) => {
+                print(&format!("{name}: {} events\n", grouped(manifest.events)))
+            }
             _ => print(&format!("{name}: already sealed\n")),
         }
     }
@@ -160,8 +170,8 @@ impl<'o> Ship<'o> {
         self.kept.push(path.to_owned());
     }
 
-    /// Removes the oldest recordings that have ended while these take more than the bound, or than `before` if that is
-    /// more. Each one is reported.
+    /// Removes the oldest recordings that have ended while these take more than the bound, or than
+    /// `before` if that is more. Each one is reported.
     fn hold_bound(&mut self, before: u64) -> Result<()> {
         let Some(most) = self.options.most.map(|most| most.max(before)) else { return Ok(()) };
         let mut waiting = self.waiting()?;
@@ -175,12 +185,16 @@ impl<'o> Ship<'o> {
             if bytes <= most {
                 break;
             }
-            let calls = Recording::open(&oldest.path).map_or(0, |recording| recording.store.totals().emitted);
-            fs::remove_file(&oldest.path).with_context(|| format!("cannot remove {}", oldest.path.display()))?;
+            let calls = Recording::open(&oldest.path)
+                .map_or(0, |recording| recording.store.totals().emitted);
+            fs::remove_file(&oldest.path)
+                .with_context(|| format!("cannot remove {}", oldest.path.display()))?;
             bytes -= oldest.bytes;
             self.dropped += 1;
             let (path, calls, dropped) = (oldest.path.display(), grouped(calls), self.dropped);
-            report(&format!("{path} is lost with {calls} calls, to keep the bound of --most ({dropped} lost so far)"));
+            report(&format!(
+                "{path} is lost with {calls} calls, to keep the bound of --most ({dropped} lost so far)"
+            ));
         }
         Ok(())
     }
@@ -189,11 +203,17 @@ impl<'o> Ship<'o> {
     fn waiting(&self) -> Result<Vec<Waiting>> {
         let directory = &self.options.directory;
         let mut waiting = Vec::new();
-        for path in entries(directory).with_context(|| format!("cannot read {}", directory.display()))? {
+        for path in
+            entries(directory).with_context(|| format!("cannot read {}", directory.display()))?
+        {
             let paths = if path.is_dir() { entries(&path).unwrap_or_default() } else { vec![path] };
-            for path in paths.into_iter().filter(|path| path.extension().is_some_and(|it| it == "spy")) {
+            for path in
+                paths.into_iter().filter(|path| path.extension().is_some_and(|it| it == "spy"))
+            {
                 let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file);
-                if let Some(meta) = meta.filter(|_| recording::is_recording(&path) && !self.kept.contains(&path)) {
+                if let Some(meta) =
+                    meta.filter(|_| recording::is_recording(&path) && !self.kept.contains(&path))
+                {
                     let changed = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                     waiting.push(Waiting { bytes: meta.blocks() * 512, path, changed });
                 }

@@ -6,7 +6,8 @@ use std::thread;
 use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 
-/// Bytes of each stack: the engine descends once for each operator of a query. Memory is taken as it is used.
+/// Bytes of each stack: the engine descends once for each operator of a query. Memory is taken as
+/// it is used.
 pub const STACK: usize = 64 << 20;
 
 /// Threads for tasks.
@@ -16,7 +17,10 @@ pub fn runtime() -> Result<Runtime> {
 }
 
 /// Runs something on a thread of its own.
-pub fn on_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    let thread = thread::Builder::new().stack_size(STACK).spawn(work).context("cannot start a thread")?;
+pub fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let thread =
+        thread::Builder::new().stack_size(STACK).spawn(work).context("cannot start a thread")?;
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }

@@ -1,6 +1,8 @@
-//! SQL has the numbers of `metaspy report` for woven code, of whose calls some return what no hook sees.
+//! SQL has the numbers of `metaspy report` for woven code, of whose calls some return what no hook
+//! sees.
 //!
-//! The sites are in a program of their own, because a failure that is not seen at one of them is unknown of all subjects.
+//! The sites are in a program of their own, because a failure that is not seen at one of them is
+//! unknown of all subjects.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,7 +43,8 @@ impl Account {
             [key * self],
             []
         );
-        let sum = (0..200 * (1 + self.0)).fold(0, |sum: u64, part| std::hint::black_box(sum ^ part));
+        let sum =
+            (0..200 * (1 + self.0)).fold(0, |sum: u64, part| std::hint::black_box(sum ^ part));
         depth.is_multiple_of(2).then_some(sum)
     }
 }
@@ -66,9 +69,12 @@ fn a_process_with_woven_code() {
 
 /// Records the process, with these variables.
 fn record(name: &str, variables: &[(&str, &str)]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("woven-{name}-{}.spy", std::process::id()));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("woven-{name}-{}.spy", std::process::id()));
     let mut command = Command::new(std::env::current_exe().expect("a test is a file"));
-    command.args(["--exact", "a_process_with_woven_code", "--ignored"]).env("METASPY_RECORD", &path);
+    command
+        .args(["--exact", "a_process_with_woven_code", "--ignored"])
+        .env("METASPY_RECORD", &path);
     assert!(command.envs(variables.iter().copied()).status().expect("it starts").success());
     path
 }
@@ -88,13 +94,25 @@ fn report(path: &Path, by: By) -> Vec<Value> {
     let mut text = Vec::new();
     json::write(&mut text, &store, &report, usize::MAX, &[], &[]).expect("a buffer takes it");
     let json: Value = serde_json::from_slice(&text).expect("it is JSON");
-    json["rows"].as_array().expect("it has rows").iter().filter(|row| row["count"] != 0).cloned().collect()
+    json["rows"]
+        .as_array()
+        .expect("it has rows")
+        .iter()
+        .filter(|row| row["count"] != 0)
+        .cloned()
+        .collect()
 }
 
 /// Some values of each row, by some others.
-fn cells<const K: usize>(rows: &[Value], keys: [&str; K], values: &[&str]) -> BTreeMap<[String; K], Vec<Value>> {
+fn cells<const K: usize>(
+    rows: &[Value],
+    keys: [&str; K],
+    values: &[&str],
+) -> BTreeMap<[String; K], Vec<Value>> {
     let row = |row: &Value| {
-        let cells = values.iter().map(|name| row.pointer(&format!("/{name}")).cloned().unwrap_or(Value::Null));
+        let cells = values
+            .iter()
+            .map(|name| row.pointer(&format!("/{name}")).cloned().unwrap_or(Value::Null));
         (keys.map(|key| row[key].to_string()), cells.collect())
     };
     rows.iter().map(row).collect()
@@ -116,7 +134,8 @@ fn sql_has_the_rows_of_the_report() {
         let both = cells(&report(&path, By::SiteSubject), ["site", "key"], &all);
         assert_eq!(cells(&of_both, ["site", "key"], &all), both, "{name}");
 
-        let of_subjects = query("SELECT *, calls AS count, subject_key AS key FROM subjects", &path);
+        let of_subjects =
+            query("SELECT *, calls AS count, subject_key AS key FROM subjects", &path);
         let mut subjects = report(&path, By::Subject);
         // The row of calls without a subject, which hooks that count do not see.
         subjects.retain(|row| !row["key"].is_null());
@@ -137,13 +156,22 @@ fn sql_has_the_rows_of_the_report() {
             // Each row of a site is rounded down by itself.
             let number = |value: &Value| value.as_u64().unwrap_or(0);
             let lacks = number(&of_report[0]).checked_sub(number(&summed[&key][0]));
-            assert!(lacks.is_some_and(|lacks| lacks <= number(&summed[&key][1])), "{name} {key:?}: {summed:?}");
+            assert!(
+                lacks.is_some_and(|lacks| lacks <= number(&summed[&key][1])),
+                "{name} {key:?}: {summed:?}"
+            );
         }
 
         let failed = |rows: &[Value], key: Value| {
-            rows.iter().find(|row| row["key"] == key).map(|row| row["failed"].clone()).expect("it was called")
+            rows.iter()
+                .find(|row| row["key"] == key)
+                .map(|row| row["failed"].clone())
+                .expect("it was called")
         };
-        assert!(failed(&of_sites, json!("woven::Account::transfer")).as_u64() > Some(0), "{of_sites:?}");
+        assert!(
+            failed(&of_sites, json!("woven::Account::transfer")).as_u64() > Some(0),
+            "{of_sites:?}"
+        );
         assert_eq!(failed(&of_sites, json!("woven::Account::audit")), Value::Null);
         // The failures that were seen are a number. Of an account without any, it is not known.
         let unknown = of_subjects.iter().filter(|row| row["failed"].is_null()).count();
@@ -173,7 +201,10 @@ fn sql_has_the_times_of_the_profiler_of_calls() {
     let rows = cells(&of_sites, ["key"], &columns);
     assert_eq!(rows, cells(&report, ["key"], &of_report));
     assert!(
-        rows.len() == 2 && rows.values().all(|row| row[2].as_u64() >= row[3].as_u64() && row[3].as_u64() > Some(0))
+        rows.len() == 2
+            && rows
+                .values()
+                .all(|row| row[2].as_u64() >= row[3].as_u64() && row[3].as_u64() > Some(0))
     );
     std::fs::remove_file(path).expect("it is ours");
 }

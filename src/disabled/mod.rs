@@ -1,7 +1,10 @@
-//! Without the feature `record`: the names that observed code uses, and nothing behind them. The feature's own items have
-//! the docs; what is here must accept the same code.
+//! Without the feature `record`: the names that observed code uses, and nothing behind them. The
+//! feature's own items have the docs; what is here must accept the same code.
 
-#![expect(missing_docs, reason = "the items of the same names with the feature `record` have the docs")]
+#![expect(
+    missing_docs,
+    reason = "the items of the same names with the feature `record` have the docs"
+)]
 
 mod causality;
 mod identity;

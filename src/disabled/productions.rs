@@ -40,7 +40,11 @@ pub struct Activation<'s>(PhantomData<&'s mut ActivationFrame>);
 
 impl<'s> Activation<'s> {
     #[inline(always)]
-    pub fn begin(_frame: &'s mut ActivationFrame, _production: impl IntoProduction, _place: Position) -> Self {
+    pub fn begin(
+        _frame: &'s mut ActivationFrame,
+        _production: impl IntoProduction,
+        _place: Position,
+    ) -> Self {
         Activation(PhantomData)
     }
 
@@ -78,7 +82,14 @@ impl ActivationStack {
     }
 
     #[inline(always)]
-    pub fn leaf(&mut self, _production: impl IntoProduction, _at: usize, _ended: ActivationEnd, _end: usize) {}
+    pub fn leaf(
+        &mut self,
+        _production: impl IntoProduction,
+        _at: usize,
+        _ended: ActivationEnd,
+        _end: usize,
+    ) {
+    }
 
     #[inline(always)]
     pub fn depth(&self) -> usize {

@@ -1,4 +1,5 @@
-//! `Spied<T>` and `Watched<T>`, which are a `T` in size and layout, and `Lookups`, which is nothing.
+//! `Spied<T>` and `Watched<T>`, which are a `T` in size and layout, and `Lookups`, which is
+//! nothing.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -116,7 +117,11 @@ impl Lookups {
     }
 
     #[inline(always)]
-    pub fn look_up<V>(&self, _key: impl Identify, look_up: impl FnOnce() -> Option<V>) -> Option<V> {
+    pub fn look_up<V>(
+        &self,
+        _key: impl Identify,
+        look_up: impl FnOnce() -> Option<V>,
+    ) -> Option<V> {
         look_up()
     }
 

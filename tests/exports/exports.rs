@@ -1,7 +1,8 @@
 //! Each export is read back by a reader that is not ours.
 //!
-//! The recording has what formats are bad at: causes in another lane, links, labels with quotes, HTML, control
-//! characters and text from right to left, labels of 10 kB, instants, failures and panics.
+//! The recording has what formats are bad at: causes in another lane, links, labels with quotes,
+//! HTML, control characters and text from right to left, labels of 10 kB, instants, failures and
+//! panics.
 
 mod findings;
 #[path = "../../tui/tests/fixture/mod.rs"]
@@ -26,7 +27,8 @@ use metaspy_report::export::{Exporter, Format, Selection, Written};
 fn export(store: &Store, format: Format, filter: &str) -> (Vec<u8>, Written) {
     let filter: Filter = filter.parse().expect("the filters of tests are filters");
     let mut out = Vec::new();
-    let written = format.export(&Selection::new(store, &filter), &mut out).expect("memory can be written");
+    let written =
+        format.export(&Selection::new(store, &filter), &mut out).expect("memory can be written");
     (out, written)
 }
 
@@ -62,7 +64,9 @@ fn progress_ends_at_one_and_never_runs_backwards() {
         parts.borrow_mut().push(now.part);
         true
     };
-    Format::JsonLines.export(&Selection::new(&store, &filter).watched(&watch), &mut Vec::new()).expect("it is written");
+    Format::JsonLines
+        .export(&Selection::new(&store, &filter).watched(&watch), &mut Vec::new())
+        .expect("it is written");
     let parts = parts.into_inner();
     assert!(parts.is_sorted() && parts.last() == Some(&1.0), "{parts:?}");
 }

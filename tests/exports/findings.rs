@@ -37,12 +37,15 @@ fn the_schema_of_sarif_accepts_the_document() {
     let mut baseline = Vec::new();
     json::write(&mut baseline, &open, &[]).expect("memory can be written");
     let baseline = Baseline::parse(&baseline).expect("it is a baseline");
-    let accepted =
-        format!("[[findings.accepted]]\nfingerprint = \"{}\"\nreason = \"by design\"", open.found[0].fingerprint);
+    let accepted = format!(
+        "[[findings.accepted]]\nfingerprint = \"{}\"\nreason = \"by design\"",
+        open.found[0].fingerprint
+    );
     let mut document_of_last = Value::Null;
     for findings in [open, found(&store, "", Some(baseline)), found(&store, &accepted, None)] {
         let document: Value = serde_json::from_slice(&document(&findings)).expect("it is JSON");
-        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
         document_of_last = document;
     }
@@ -55,11 +58,18 @@ fn the_schema_of_sarif_accepts_the_document() {
 fn another_reader_finds_the_lines_and_states() {
     let store = recorded::store("sarif-lines.spy");
     let open = found(&store, "", None);
-    let finding = open.found.iter().find(|finding| finding.kind == "measures").expect("it is found");
-    let read = |findings: &Findings| -> Sarif { serde_json::from_slice(&document(findings)).expect("it is SARIF") };
+    let finding =
+        open.found.iter().find(|finding| finding.kind == "measures").expect("it is found");
+    let read = |findings: &Findings| -> Sarif {
+        serde_json::from_slice(&document(findings)).expect("it is SARIF")
+    };
     let result = |sarif: &Sarif| {
         let results = sarif.runs[0].results.as_ref().expect("there are results");
-        results.iter().find(|result| result.rule_id.as_deref() == Some("measures")).expect("it is there").clone()
+        results
+            .iter()
+            .find(|result| result.rule_id.as_deref() == Some("measures"))
+            .expect("it is there")
+            .clone()
     };
     let sarif = read(&open);
     let rules = sarif.runs[0].tool.driver.rules.as_ref().expect("there are rules");
@@ -71,7 +81,10 @@ fn another_reader_finds_the_lines_and_states() {
     let physical = at.physical_location.as_ref().expect("it is in a file");
     let site = &finding.sites[0];
     let file = physical.artifact_location.as_ref().expect("it has a name");
-    assert_eq!((file.uri.as_deref(), file.uri_base_id.as_deref()), (Some(site.file.as_str()), Some("%SRCROOT%")));
+    assert_eq!(
+        (file.uri.as_deref(), file.uri_base_id.as_deref()),
+        (Some(site.file.as_str()), Some("%SRCROOT%"))
+    );
     let line = physical.region.as_ref().and_then(|region| region.start_line);
     assert_eq!(line, Some(i64::from(site.line)));
     assert_eq!(it.partial_fingerprints.expect("it has one")["metaspy/v1"], finding.fingerprint);

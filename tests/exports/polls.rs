@@ -1,4 +1,5 @@
-//! An async call: its slice is all of its time, and its details have the number of its polls and their time.
+//! An async call: its slice is all of its time, and its details have the number of its polls and
+//! their time.
 
 use std::task::Poll;
 use std::thread;
@@ -48,12 +49,17 @@ fn store() -> Store {
 #[test]
 fn the_polls_of_an_async_call_are_among_its_details() {
     let store = store();
-    let line: Value = serde_json::from_str(&text(&store, Format::JsonLines, "site:fetch")).expect("one line of JSON");
+    let line: Value = serde_json::from_str(&text(&store, Format::JsonLines, "site:fetch"))
+        .expect("one line of JSON");
     let detail = |kind: &str| {
         let details = line["details"].as_array().expect("a list");
         details.iter().find(|detail| detail["kind"] == kind).map(|detail| detail["value"].clone())
     };
-    assert_eq!((detail("polls"), detail("busy_ns")), (Some("3".into()), Some("2100".into())), "{line}");
+    assert_eq!(
+        (detail("polls"), detail("busy_ns")),
+        (Some("3".into()), Some("2100".into())),
+        "{line}"
+    );
     assert_eq!(line["took_ns"], 4_100);
     let trace = json(&store, Format::Chrome, "site:fetch");
     let slices = trace["traceEvents"].as_array().expect("a list");

@@ -1,5 +1,5 @@
-//! Formats that are read by programs: Graphviz, Python with Perfetto's definitions, and the command line of the Firefox
-//! Profiler. A test whose program is not installed is skipped, and prints this.
+//! Formats that are read by programs: Graphviz, Python with Perfetto's definitions, and the command
+//! line of the Firefox Profiler. A test whose program is not installed is skipped, and prints this.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -14,7 +14,8 @@ use crate::{export, fixture, json, recorded};
 /// Writes the export into a file of this test.
 pub fn file(store: &Store, format: Format, name: &str) -> PathBuf {
     let path = fixture::directory().join(name);
-    std::fs::write(&path, export(store, format, "").0).expect("the test's directory can be written");
+    std::fs::write(&path, export(store, format, "").0)
+        .expect("the test's directory can be written");
     path
 }
 
@@ -34,13 +35,17 @@ fn dot_draws_the_graph_of_causes() {
     let svg = String::from_utf8(drawn.stdout).expect("a picture is UTF-8");
     let allow = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
     let picture = roxmltree::Document::parse_with_options(&svg, allow).expect("a picture is XML");
-    let of_class = |class: &str| picture.descendants().filter(|it| it.attribute("class") == Some(class)).count();
-    // Six sites ran. A frame causes a layout, a change and a painting; and so on, with the link of one layout.
+    let of_class = |class: &str| {
+        picture.descendants().filter(|it| it.attribute("class") == Some(class)).count()
+    };
+    // Six sites ran. A frame causes a layout, a change and a painting; and so on, with the link of
+    // one layout.
     assert_eq!((of_class("node"), of_class("edge")), (6, 8), "{svg}");
     assert!(svg.contains("Scene::measure") && svg.contains("31, self"), "{svg}");
 }
 
-/// Counts packets by type, and compares the ends of the arrows, with the definitions that Perfetto publishes.
+/// Counts packets by type, and compares the ends of the arrows, with the definitions that Perfetto
+/// publishes.
 const READ_PERFETTO: &str = "
 import sys
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
@@ -62,20 +67,31 @@ print(*counts, len(begin), subjects, threads)
 fn perfetto_s_own_definitions_read_the_trace() {
     let store = recorded::store("perfetto.spy");
     let path = file(&store, Format::Perfetto, "run.pftrace");
-    let has_definitions =
-        run("python3", &["-c", "import perfetto.protos.perfetto.trace.perfetto_trace_pb2"], Path::new(""));
+    let has_definitions = run(
+        "python3",
+        &["-c", "import perfetto.protos.perfetto.trace.perfetto_trace_pb2"],
+        Path::new(""),
+    );
     if !has_definitions.is_some_and(|output| output.status.success()) {
         println!("SKIPPED: perfetto-definitions: `pip install perfetto` installs them");
         return;
     }
     let read = run("python3", &["-c", READ_PERFETTO], &path).expect("python3 was just started");
-    let (text, error) = (String::from_utf8_lossy(&read.stdout), String::from_utf8_lossy(&read.stderr));
-    let slices = json(&store, Format::Chrome, "")["traceEvents"].as_array().expect("a list").clone();
+    let (text, error) =
+        (String::from_utf8_lossy(&read.stdout), String::from_utf8_lossy(&read.stderr));
+    let slices =
+        json(&store, Format::Chrome, "")["traceEvents"].as_array().expect("a list").clone();
     let of = |is_instant: bool| {
-        slices.iter().filter(|slice| slice["ph"] == "X" && (slice["dur"].as_f64() == Some(0.0)) == is_instant).count()
+        slices
+            .iter()
+            .filter(|slice| {
+                slice["ph"] == "X" && (slice["dur"].as_f64() == Some(0.0)) == is_instant
+            })
+            .count()
     };
     let subjects = slices.iter().filter(|slice| slice["args"]["subject"].is_string()).count();
-    let expected = format!("{0} {0} {1} 7 {subjects} ['page', 'worker \"2\"']", of(false), of(true));
+    let expected =
+        format!("{0} {0} {1} 7 {subjects} ['page', 'worker \"2\"']", of(false), of(true));
     assert_eq!(text.trim(), expected, "{error}");
 }
 
@@ -111,14 +127,19 @@ fn every_column_of_a_firefox_profile_has_its_length() {
 fn the_firefox_profiler_itself_loads_the_profile() {
     let store = recorded::store("firefox-long.spy");
     let path = file(&store, Format::Firefox, "run.firefox.json");
-    let Some(threads) = load_in_firefox_profiler(&path, &["thread", "list"], "HANDLE") else { return };
+    let Some(threads) = load_in_firefox_profiler(&path, &["thread", "list"], "HANDLE") else {
+        return;
+    };
     assert!(threads.contains("chains of causes") && threads.contains("worker"), "{threads}");
 }
 
-/// What the Firefox Profiler prints of a profile as soon as that contains a word; `None`, said aloud, in short runs.
+/// What the Firefox Profiler prints of a profile as soon as that contains a word; `None`, said
+/// aloud, in short runs.
 pub fn load_in_firefox_profiler(path: &Path, query: &[&str], expected: &str) -> Option<String> {
     if std::env::var_os("METASPY_LONG").is_none_or(|value| value.is_empty()) {
-        println!("SKIPPED: firefox-profiler: METASPY_LONG=1 loads the profile with @firefox-devtools/profiler-cli");
+        println!(
+            "SKIPPED: firefox-profiler: METASPY_LONG=1 loads the profile with @firefox-devtools/profiler-cli"
+        );
         return None;
     }
     // It has one session at a time.
@@ -126,7 +147,10 @@ pub fn load_in_firefox_profiler(path: &Path, query: &[&str], expected: &str) -> 
     let _alone = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
     let cli = |arguments: &[&str]| {
         let mut command = Command::new("npx");
-        let output = command.args(["--yes", "@firefox-devtools/profiler-cli@0.10.0"]).args(arguments).output();
+        let output = command
+            .args(["--yes", "@firefox-devtools/profiler-cli@0.10.0"])
+            .args(arguments)
+            .output();
         let Output { stdout, stderr, .. } = output.expect("npx is installed");
         String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned()
     };

@@ -4,7 +4,8 @@ use std::thread;
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::{
-    EventId, InstallError, Installation, Instrumenter, Profiler, Recording, Session, Store, clock, model,
+    EventId, InstallError, Installation, Instrumenter, Profiler, Recording, Session, Store, clock,
+    model,
 };
 
 use crate::fixture::{self, node};
@@ -26,13 +27,17 @@ struct Arguments;
 
 impl Instrumenter for Arguments {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
-        session.arm_matching(&"Scene::layout".parse()?, &Arming { details: true, ..Arming::all(Mode::Full) })?;
+        session.arm_matching(
+            &"Scene::layout".parse()?,
+            &Arming { details: true, ..Arming::all(Mode::Full) },
+        )?;
         Ok(Installation::none())
     }
 }
 
-/// Three frames of the page on one thread. On another one, a frame with arguments, a linked layout, and measures of nodes
-/// with wild names. The measures are caused by the last event of the first thread.
+/// Three frames of the page on one thread. On another one, a frame with arguments, a linked layout,
+/// and measures of nodes with wild names. The measures are caused by the last event of the first
+/// thread.
 pub fn store(name: &str) -> Store {
     let _turn = fixture::turn();
     let path = fixture::directory().join(name);
@@ -40,7 +45,8 @@ pub fn store(name: &str) -> Store {
     let cause = last_event(&Store::open(&path).expect("it is being recorded"));
     let work = move || {
         clock::advance(1_000);
-        let arguments = Profiler::new("arguments").observe(Arguments).install().expect("the site is there");
+        let arguments =
+            Profiler::new("arguments").observe(Arguments).install().expect("the site is there");
         fixture::frame();
         drop(arguments);
         fixture::linked_layout();
@@ -50,7 +56,10 @@ pub fn store(name: &str) -> Store {
             fixture::measure(node(key));
         }
     };
-    let worker = thread::Builder::new().name("worker \"2\"".into()).spawn(work).expect("a thread can be started");
+    let worker = thread::Builder::new()
+        .name("worker \"2\"".into())
+        .spawn(work)
+        .expect("a thread can be started");
     worker.join().expect("recording does not fail");
     drop(installed);
     recording.close();

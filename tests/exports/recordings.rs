@@ -11,7 +11,8 @@ use crate::{export, fixture, recorded, text};
 /// The exported recording, from a file.
 fn reopened(name: &str, store: &Store, filter: &str) -> Store {
     let path = fixture::directory().join(name);
-    std::fs::write(&path, export(store, Format::Spy, filter).0).expect("the test's directory can be written");
+    std::fs::write(&path, export(store, Format::Spy, filter).0)
+        .expect("the test's directory can be written");
     let store = Store::open(&path).expect("it is a recording");
     let found = store.verify();
     assert!(found.is_sound() && found.ended == EndState::Closed, "{:?}", found);
@@ -48,19 +49,37 @@ fn a_copy_of_a_whole_recording_has_the_same_events() {
 #[test]
 fn a_selection_has_the_selected_events_with_their_names_links_and_details() {
     let store = recorded::store("selected.spy");
-    for filter in ["site:measure", "subject:#1", "site:layout", "cause:paint", "lane:page", "outcome:instant"] {
+    for filter in
+        ["site:measure", "subject:#1", "site:layout", "cause:paint", "lane:page", "outcome:instant"]
+    {
         let selection = reopened("selection.spy", &store, filter);
         let total = selection.totals();
-        assert_eq!((total.emitted, total.stored), (total.stored, events(&selection).len() as u64), "{filter}");
+        assert_eq!(
+            (total.emitted, total.stored),
+            (total.stored, events(&selection).len() as u64),
+            "{filter}"
+        );
         // Causes outside are unknown there, so only what passes as well has a site.
         let without_causes = |lines: Vec<String>| -> Vec<String> {
-            lines.into_iter().map(|line| line.rsplit_once("} ").expect("the end of an object").0.to_owned()).collect()
+            lines
+                .into_iter()
+                .map(|line| line.rsplit_once("} ").expect("the end of an object").0.to_owned())
+                .collect()
         };
-        assert_eq!(without_causes(stories(&selection, "")), without_causes(stories(&store, filter)), "{filter}");
-        assert!(selection.notes().iter().any(|note| note.contains(filter)), "{:?}", selection.notes());
+        assert_eq!(
+            without_causes(stories(&selection, "")),
+            without_causes(stories(&store, filter)),
+            "{filter}"
+        );
+        assert!(
+            selection.notes().iter().any(|note| note.contains(filter)),
+            "{:?}",
+            selection.notes()
+        );
     }
     let layouts = reopened("layouts.spy", &store, "site:layout");
-    let details = events(&layouts).iter().filter(|event| !layouts.details(event.id).is_empty()).count();
+    let details =
+        events(&layouts).iter().filter(|event| !layouts.details(event.id).is_empty()).count();
     let links = events(&layouts).iter().filter(|event| !layouts.links(event.id).is_empty()).count();
     assert_eq!((details, links), (1, 1));
 }
@@ -76,7 +95,10 @@ fn a_cause_inside_is_followed_and_a_cause_outside_left_the_window() {
     assert_eq!(inner.count(), 4 * 3);
     let measures = reopened("outer.spy", &store, "site:measure");
     for event in events(&measures) {
-        assert!(matches!(measures.causes(event.id).origin(), Origin::Evicted(_) | Origin::Root), "{event:?}");
+        assert!(
+            matches!(measures.causes(event.id).origin(), Origin::Evicted(_) | Origin::Root),
+            "{event:?}"
+        );
     }
     let evicted = |event: &&Event| matches!(measures.causes(event.id).origin(), Origin::Evicted(_));
     assert_eq!(events(&measures).iter().filter(evicted).count(), events(&measures).len());
@@ -97,7 +119,10 @@ fn a_selection_of_many_events_keeps_few_blocks_and_every_count() {
     let one = reopened("one.spy", &store, filter);
     assert_eq!(
         events(&one).len(),
-        events(&store).iter().filter(|event| event.subject.is_some_and(|it| it.key == 20_000)).count()
+        events(&store)
+            .iter()
+            .filter(|event| event.subject.is_some_and(|it| it.key == 20_000))
+            .count()
     );
     let half = reopened("half.spy", &store, "took:>=1ns");
     assert_eq!(events(&half).len() as u64, store.totals().stored);
@@ -120,6 +145,9 @@ fn a_copy_stops_at_each_step_on_request() {
         };
         let results: Vec<_> = (0..1_000).map(stopped_after).take_while(Result::is_err).collect();
         assert!((2..1_000).contains(&results.len()), "{} reports", results.len());
-        assert!(results.iter().all(|it| it.as_ref().is_err_and(metaspy_report::export::is_stopped)), "{results:?}");
+        assert!(
+            results.iter().all(|it| it.as_ref().is_err_and(metaspy_report::export::is_stopped)),
+            "{results:?}"
+        );
     }
 }

@@ -13,13 +13,21 @@ fn inferno_draws_the_collapsed_stacks() {
         let stacks = text(&store, format, "");
         let mut options = inferno::flamegraph::Options::default();
         let mut svg = Vec::new();
-        inferno::flamegraph::from_lines(&mut options, stacks.lines(), &mut svg).expect("inferno reads the stacks");
+        inferno::flamegraph::from_lines(&mut options, stacks.lines(), &mut svg)
+            .expect("inferno reads the stacks");
         let svg = String::from_utf8(svg).expect("a picture is UTF-8");
         let allow = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
-        let picture = roxmltree::Document::parse_with_options(&svg, allow).expect("a picture is XML");
-        let titles: Vec<&str> =
-            picture.descendants().filter(|it| it.has_tag_name("title")).filter_map(|it| it.text()).collect();
-        assert!(titles.iter().any(|title| title.starts_with("page::Scene::measure (")), "{titles:?}");
+        let picture =
+            roxmltree::Document::parse_with_options(&svg, allow).expect("a picture is XML");
+        let titles: Vec<&str> = picture
+            .descendants()
+            .filter(|it| it.has_tag_name("title"))
+            .filter_map(|it| it.text())
+            .collect();
+        assert!(
+            titles.iter().any(|title| title.starts_with("page::Scene::measure (")),
+            "{titles:?}"
+        );
     }
 }
 
@@ -27,12 +35,19 @@ fn inferno_draws_the_collapsed_stacks() {
 fn the_weights_are_the_calls_and_the_self_time_of_the_report() {
     let store = recorded::store("weights.spy");
     let sum = |format| -> u64 {
-        let weight = |line: &str| line.rsplit_once(' ').expect("a weight").1.parse::<u64>().expect("a number");
+        let weight = |line: &str| {
+            line.rsplit_once(' ').expect("a weight").1.parse::<u64>().expect("a number")
+        };
         text(&store, format, "").lines().map(weight).sum()
     };
     let tally = store.tally(By::Site, &Scope::default());
     assert_eq!(sum(Format::Collapsed), store.totals().stored);
-    let own: u64 = tally.rows.iter().filter_map(|row| row.measure.self_ticks).map(|ticks| store.span_ns(ticks)).sum();
+    let own: u64 = tally
+        .rows
+        .iter()
+        .filter_map(|row| row.measure.self_ticks)
+        .map(|ticks| store.span_ns(ticks))
+        .sum();
     assert_eq!(sum(Format::CollapsedTime), own);
 }
 
@@ -45,20 +60,28 @@ fn a_stack_is_a_chain_of_causes_also_across_threads() {
             .contains("page::frame;page::Scene::layout;page::Scene::layout;page::Scene::measure;page::cache::hit 24\n")
     );
     // The measures of the other thread, below what the first thread did last.
-    assert!(stacks.lines().any(|line| line == "page::frame;page::Scene::paint;page::Scene::measure 6"), "{stacks}");
+    assert!(
+        stacks.lines().any(|line| line == "page::frame;page::Scene::paint;page::Scene::measure 6"),
+        "{stacks}"
+    );
     // A filter selects calls; their causes are still their stacks.
     let hits = text(&store, Format::Collapsed, "site:hit");
-    assert_eq!(hits, "page::frame;page::Scene::layout;page::Scene::layout;page::Scene::measure;page::cache::hit 24\n");
+    assert_eq!(
+        hits,
+        "page::frame;page::Scene::layout;page::Scene::layout;page::Scene::measure;page::cache::hit 24\n"
+    );
 }
 
 #[test]
 fn speedscope_accepts_its_document() {
     let store = recorded::store("speedscope.spy");
-    let schema: Value = serde_json::from_str(include_str!("schemas/speedscope.json")).expect("the schema is JSON");
+    let schema: Value =
+        serde_json::from_str(include_str!("schemas/speedscope.json")).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("it is a schema");
     for filter in ["", "site:hit", "site:never"] {
         let document = json(&store, Format::Speedscope, filter);
-        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{filter}: {errors:?}");
         let frames = document["shared"]["frames"].as_array().expect("frames").len() as u64;
         for profile in document["profiles"].as_array().expect("profiles") {

@@ -11,10 +11,17 @@ use crate::{export, text};
 fn a_line_of_json_has_the_names_causes_and_links_of_an_event() {
     let store = recorded::store("lines.spy");
     let (bytes, written) = export(&store, Format::JsonLines, "");
-    let lines: Vec<serde_json::Value> =
-        serde_json::Deserializer::from_slice(&bytes).into_iter().map(|line| line.expect("each line is JSON")).collect();
-    assert_eq!((lines.len() as u64, written.events), (store.totals().stored, store.totals().stored));
-    assert!(lines.is_sorted_by_key(|line| line["time_ns"].as_u64().expect("every event has a time")));
+    let lines: Vec<serde_json::Value> = serde_json::Deserializer::from_slice(&bytes)
+        .into_iter()
+        .map(|line| line.expect("each line is JSON"))
+        .collect();
+    assert_eq!(
+        (lines.len() as u64, written.events),
+        (store.totals().stored, store.totals().stored)
+    );
+    assert!(
+        lines.is_sorted_by_key(|line| line["time_ns"].as_u64().expect("every event has a time"))
+    );
     let by_id: HashMap<&str, &serde_json::Value> =
         lines.iter().map(|line| (line["event"].as_str().expect("an id"), line)).collect();
     assert_eq!(by_id.len(), lines.len());
@@ -29,7 +36,10 @@ fn a_line_of_json_has_the_names_causes_and_links_of_an_event() {
     let [linked] = linked[..] else { panic!("one event is linked: {linked:?}") };
     assert_eq!(linked["site"], "page::Scene::layout");
     assert_eq!(by_id[linked["links"][0].as_str().expect("an id")]["site"], "page::resize");
-    let details = lines.iter().find(|line| line["details"].is_array()).expect("the root layouts have an argument");
+    let details = lines
+        .iter()
+        .find(|line| line["details"].is_array())
+        .expect("the root layouts have an argument");
     assert_eq!(details["details"][0]["name"], "known");
     let instant = lines.iter().find(|line| line["site"] == "page::resize").expect("frames resize");
     assert!(instant["took_ns"].is_null() && instant["outcome"] == "instant", "{instant}");
@@ -41,12 +51,19 @@ fn csv_has_the_same_events_with_every_name_whole() {
     let (bytes, written) = export(&store, Format::Csv, "");
     let mut reader = csv::Reader::from_reader(bytes.as_slice());
     let titles = reader.headers().expect("it has titles").clone();
-    let at = |title: &str| titles.iter().position(|it| it == title).unwrap_or_else(|| panic!("no column {title}"));
-    let (key, label, cause, took) = (at("subject_key"), at("subject_label"), at("cause"), at("took_ns"));
-    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("every row has all columns")).collect();
+    let at = |title: &str| {
+        titles.iter().position(|it| it == title).unwrap_or_else(|| panic!("no column {title}"))
+    };
+    let (key, label, cause, took) =
+        (at("subject_key"), at("subject_label"), at("cause"), at("took_ns"));
+    let rows: Vec<csv::StringRecord> =
+        reader.records().map(|row| row.expect("every row has all columns")).collect();
     assert_eq!(rows.len() as u64, written.events);
     for (number, name) in wild_names() {
-        let row = rows.iter().find(|row| row[key] == *number.to_string()).expect("each node was measured");
+        let row = rows
+            .iter()
+            .find(|row| row[key] == *number.to_string())
+            .expect("each node was measured");
         // Control characters are removed from all texts of a recording when it is read.
         let clean: String = name.chars().filter(|c| !c.is_control() && *c != '\u{202e}').collect();
         let found: String = row[label].chars().filter(|c| *c != '\u{fffd}').collect();

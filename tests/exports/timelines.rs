@@ -28,11 +28,17 @@ fn slices_of_a_track_nest_and_every_event_has_one() {
         let (start, end) = (number(&slice["ts"]), number(&slice["ts"]) + number(&slice["dur"]));
         let track = open.entry(format!("{} {}", slice["pid"], slice["tid"])).or_default();
         track.retain(|around| *around > start);
-        assert!(track.last().is_none_or(|around| end <= around + 0.001), "{slice} ends after the one around it");
+        assert!(
+            track.last().is_none_or(|around| end <= around + 0.001),
+            "{slice} ends after the one around it"
+        );
         track.push(end);
     }
     let threads: Vec<&Value> = of_phase(&trace, "M").iter().map(|it| &it["args"]["name"]).collect();
-    assert!(threads.contains(&&Value::from("page")) && threads.contains(&&Value::from("worker \"2\"")), "{threads:?}");
+    assert!(
+        threads.contains(&&Value::from("page")) && threads.contains(&&Value::from("worker \"2\"")),
+        "{threads:?}"
+    );
 }
 
 #[test]
@@ -47,7 +53,10 @@ fn causes_and_links_are_arrows_where_nesting_does_not_show_them() {
         assert!(number(&end["ts"]) >= number(&begin["ts"]), "{begin} {end}");
         for side in [begin, *end] {
             let is_its = |slice: &&&Value| slice["ts"] == side["ts"] && slice["tid"] == side["tid"];
-            assert!(of_phase(&trace, "X").iter().any(|slice| is_its(&slice)), "{side} begins with a slice");
+            assert!(
+                of_phase(&trace, "X").iter().any(|slice| is_its(&slice)),
+                "{side} begins with a slice"
+            );
         }
     }
     // An arrow needs both of its ends.

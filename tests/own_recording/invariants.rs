@@ -20,7 +20,8 @@ struct Step {
     site: usize,
     key: u32,
     end: End,
-    /// Before it calls, it names an earlier event as the cause of what follows, or as a further reason of itself.
+    /// Before it calls, it names an earlier event as the cause of what follows, or as a further
+    /// reason of itself.
     because: Option<usize>,
     also: Option<usize>,
     elsewhere: bool,
@@ -132,7 +133,8 @@ impl Ends<'_> {
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
         let mut happened = self.journal.lock().expect("no panic while it is held");
-        let (_, failed, panicked) = happened.counts.entry((self.step.site, self.step.key)).or_default();
+        let (_, failed, panicked) =
+            happened.counts.entry((self.step.site, self.step.key)).or_default();
         match self.end {
             Some(End::Fails) => *failed += 1,
             Some(_) => {}
@@ -148,7 +150,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(End::Panics),
         2 => Just(End::PanicsAndIsCaught),
     ];
-    let earlier = || proptest::option::weighted(0.2, any::<prop::sample::Index>().prop_map(|n| n.index(1 << 20)));
+    let earlier = || {
+        proptest::option::weighted(0.2, any::<prop::sample::Index>().prop_map(|n| n.index(1 << 20)))
+    };
     let own = (0..3_usize, 0..4_u32, end, earlier(), earlier(), proptest::bool::weighted(0.1));
     let leaf = own.prop_map(|(site, key, end, because, also, elsewhere)| Step {
         site,
@@ -172,7 +176,10 @@ fn events(store: &Store) -> Vec<Event> {
 /// Runs the steps, and hands back what happened beside what was recorded.
 fn record(steps: &[Step]) -> (Happened, Store, Profile) {
     let recording = Recording::current().expect("there is memory");
-    let installed = Profiler::new("invariants").observe(methods("invariants::*")).install().expect("they are observed");
+    let installed = Profiler::new("invariants")
+        .observe(methods("invariants::*"))
+        .install()
+        .expect("they are observed");
     let journal = Journal::default();
     for step in steps {
         let _ = catch_unwind(AssertUnwindSafe(|| step.call(&journal)));
@@ -185,7 +192,8 @@ fn record(steps: &[Step]) -> (Happened, Store, Profile) {
 /// Runs a property on 100 trees of calls, all in one recording.
 fn for_any_steps(property: impl Fn(Vec<Step>) -> Result<(), TestCaseError>) {
     let _turn = turn();
-    let config = ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() };
+    let config =
+        ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     if let Err(failure) = runner.run(&vec(step(), 1..6), property) {
         panic!("{failure}");
@@ -206,17 +214,26 @@ fn causes_never_loop_and_an_effect_is_found_under_each_of_its_reasons() {
             prop_assert_eq!(chain.iter().collect::<BTreeSet<_>>().len(), chain.len());
             prop_assert!(!chain.contains(&id));
             for reason in event.cause.into_iter().chain(store.links(id)) {
-                prop_assert!(index.effects(reason).contains(&id), "{} is an effect of {}", id, reason);
+                prop_assert!(
+                    index.effects(reason).contains(&id),
+                    "{} is an effect of {}",
+                    id,
+                    reason
+                );
             }
             for cause in chain.iter().filter_map(|&cause| store.event(cause)) {
-                prop_assert!(cause.lane != event.lane || cause.id < id, "in a lane an effect is the later one");
+                prop_assert!(
+                    cause.lane != event.lane || cause.id < id,
+                    "in a lane an effect is the later one"
+                );
             }
         }
         Ok(())
     });
 }
 
-/// The ticks in which at least one of these events was open, lane by lane. They come in the order of their starts.
+/// The ticks in which at least one of these events was open, lane by lane. They come in the order
+/// of their starts.
 fn union<'e>(events: impl Iterator<Item = &'e Event>) -> u64 {
     let mut until = std::collections::BTreeMap::new();
     let mut sum = 0;
@@ -234,9 +251,13 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
     for_any_steps(|steps| {
         let (happened, store, profile) = record(&steps);
         let totals = store.totals();
-        prop_assert_eq!((totals.lost, totals.unnamed, totals.emitted), (0, 0, totals.stored + totals.folded));
+        prop_assert_eq!(
+            (totals.lost, totals.unnamed, totals.emitted),
+            (0, 0, totals.stored + totals.folded)
+        );
         let epochs = profile.scope().epochs.clone();
-        let events: Vec<Event> = events(&store).into_iter().filter(|event| epochs.contains(&event.epoch)).collect();
+        let events: Vec<Event> =
+            events(&store).into_iter().filter(|event| epochs.contains(&event.epoch)).collect();
         prop_assert_eq!(events.len(), happened.begun.len());
 
         // Rows, events and what really happened are three accounts of the same calls.
@@ -250,10 +271,12 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
             });
             let measure = row.expect("it was called").measure;
             let own = |event: &&Event| {
-                Some(event.site) == row.and_then(|row| row.site) && event.subject == Some(key.identify())
+                Some(event.site) == row.and_then(|row| row.site)
+                    && event.subject == Some(key.identify())
             };
             let ticks = events.iter().filter(own).filter_map(|event| event.span);
-            let (total_ticks, max_ticks) = (union(events.iter().filter(own)), ticks.max().unwrap_or_default());
+            let (total_ticks, max_ticks) =
+                (union(events.iter().filter(own)), ticks.max().unwrap_or_default());
             let self_ticks = measure.self_ticks;
             let expected = Measure {
                 count,
@@ -268,16 +291,28 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
             };
             prop_assert_eq!(measure, expected);
             prop_assert!(self_ticks.is_some_and(|own| own <= total_ticks));
-            let outcomes = |outcome| events.iter().filter(own).filter(|event| event.outcome == outcome).count() as u64;
-            prop_assert_eq!((outcomes(Outcome::Failed), outcomes(Outcome::Panicked)), (failed, panicked));
+            let outcomes = |outcome| {
+                events.iter().filter(own).filter(|event| event.outcome == outcome).count() as u64
+            };
+            prop_assert_eq!(
+                (outcomes(Outcome::Failed), outcomes(Outcome::Panicked)),
+                (failed, panicked)
+            );
         }
 
-        // However they are grouped, it is all of them; one with several root causes is in the row of each.
+        // However they are grouped, it is all of them; one with several root causes is in the row
+        // of each.
         for by in [By::Site, By::Subject, By::RootCause] {
             let scope = Scope { epochs: epochs.clone(), ..Scope::default() };
             let tally = store.tally(by, &scope);
-            let further = tally.rows.iter().map(|row| row.measure.count).sum::<u64>() - events.len() as u64;
-            prop_assert!(further >= tally.shared && (further == 0) == (tally.shared == 0), "{:?}: {}", by, further);
+            let further =
+                tally.rows.iter().map(|row| row.measure.count).sum::<u64>() - events.len() as u64;
+            prop_assert!(
+                further >= tally.shared && (further == 0) == (tally.shared == 0),
+                "{:?}: {}",
+                by,
+                further
+            );
             prop_assert!(by == By::RootCause || further == 0);
         }
         Ok(())
@@ -297,7 +332,8 @@ fn spawns(calls: impl FnOnce() + Send) {
 
 /// The same steps in one thread.
 fn in_one_thread(steps: &[Step]) -> Vec<Step> {
-    let here = |step: &Step| Step { elsewhere: false, calls: in_one_thread(&step.calls), ..step.clone() };
+    let here =
+        |step: &Step| Step { elsewhere: false, calls: in_one_thread(&step.calls), ..step.clone() };
     steps.iter().map(here).collect()
 }
 
@@ -306,12 +342,19 @@ fn totals_of_any_calls_that_left_the_window_are_the_time_in_which_one_was_open()
     let _turn = crate::common::turn();
     // The ring holds some 20,000 events.
     let recording = Recording::memory().budget(1 << 20).start().expect("there is 1 MiB");
-    let installed = Profiler::new("folded").observe(methods("invariants::*")).install().expect("they are observed");
+    let installed = Profiler::new("folded")
+        .observe(methods("invariants::*"))
+        .install()
+        .expect("they are observed");
     let mut all: BTreeMap<EventId, Event> = BTreeMap::new();
     let mut exact = 0;
-    let mut runner =
-        TestRunner::new(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() });
-    let mut trees = || vec(step(), 1..6).new_tree(&mut runner).expect("a strategy has values").current();
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: 40,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let mut trees =
+        || vec(step(), 1..6).new_tree(&mut runner).expect("a strategy has values").current();
     for round in 0..24 {
         let steps = in_one_thread(&trees());
         spawns(|| {
@@ -326,7 +369,11 @@ fn totals_of_any_calls_that_left_the_window_are_the_time_in_which_one_was_open()
         });
         let store = recording.store();
         all.extend(events(&store).into_iter().map(|event| (event.id, event)));
-        assert_eq!(all.len() as u64, store.totals().emitted, "an event left the window before it was read");
+        assert_eq!(
+            all.len() as u64,
+            store.totals().emitted,
+            "an event left the window before it was read"
+        );
         if round % 4 != 3 {
             continue;
         }
@@ -337,17 +384,26 @@ fn totals_of_any_calls_that_left_the_window_are_the_time_in_which_one_was_open()
             let tally = store.tally(by, &Scope::default());
             for row in &tally.rows {
                 let is_of_row = |event: &&&Event| {
-                    row.site.is_none_or(|site| site == event.site) && (by == By::Site || row.subject == event.subject)
+                    row.site.is_none_or(|site| site == event.site)
+                        && (by == By::Site || row.subject == event.subject)
                 };
                 let expected = union(in_order.iter().filter(is_of_row).copied());
-                let Measure { total_ticks, total_at_most, self_ticks, window_self_ticks, .. } = row.measure;
-                assert!(total_ticks >= expected, "{by:?} {row:?}: {expected} ticks after {} calls", all.len());
+                let Measure { total_ticks, total_at_most, self_ticks, window_self_ticks, .. } =
+                    row.measure;
+                assert!(
+                    total_ticks >= expected,
+                    "{by:?} {row:?}: {expected} ticks after {} calls",
+                    all.len()
+                );
                 assert!(
                     total_at_most || total_ticks == expected,
                     "{by:?} {row:?}: {expected} ticks, {} calls",
                     all.len()
                 );
-                assert!(window_self_ticks <= total_ticks && self_ticks.is_none_or(|own| own <= total_ticks));
+                assert!(
+                    window_self_ticks <= total_ticks
+                        && self_ticks.is_none_or(|own| own <= total_ticks)
+                );
                 exact += u64::from(!total_at_most);
             }
             let own: u64 = tally.rows.iter().map(|row| row.measure.window_self_ticks).sum();

@@ -1,4 +1,5 @@
-//! Limits: more threads, events and profilers than there is room for, and no call that is not counted.
+//! Limits: more threads, events and profilers than there is room for, and no call that is not
+//! counted.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -38,9 +39,12 @@ fn crowd(calls: u64) {
                 (0..calls).for_each(|key| _ = crowded(key));
                 everybody.wait();
             };
-            std::thread::Builder::new().stack_size(128 << 10).spawn_scoped(scope, run).unwrap_or_else(|error| {
-                panic!("thread {thread}: {error}");
-            });
+            std::thread::Builder::new()
+                .stack_size(128 << 10)
+                .spawn_scoped(scope, run)
+                .unwrap_or_else(|error| {
+                    panic!("thread {thread}: {error}");
+                });
         }
     });
 }
@@ -50,7 +54,8 @@ fn two_thousand_live_threads_are_all_counted_under_16_mib() {
     alone(module_path!(), "two_thousand_live_threads_are_all_counted_under_16_mib", || {
         for mode in [Mode::Full, Mode::Sampled, Mode::Tally] {
             let recording = Recording::memory().budget(16 << 20).start().expect("there are 16 MiB");
-            let installed = Profiler::new("crowd").observe(methods(site!(crowded)).mode(mode)).install();
+            let installed =
+                Profiler::new("crowd").observe(methods(site!(crowded)).mode(mode)).install();
             let installed = installed.expect("it is observed");
             crowd(300);
             // While the collector is still at work, counts are marked as inexact.
@@ -70,8 +75,13 @@ fn two_thousand_live_threads_are_all_counted_under_16_mib() {
 #[test]
 fn install_ten_events_uninstall_costs_at_most_1_mib() {
     alone(module_path!(), "install_ten_events_uninstall_costs_at_most_1_mib", || {
-        let Ok(before) = rss_anon_kib() else { return println!("SKIPPED: memory: no /proc/self/status") };
-        let profiler = Profiler::new("ten").observe(methods(site!(crowded))).install().expect("it is observed");
+        let Ok(before) = rss_anon_kib() else {
+            return println!("SKIPPED: memory: no /proc/self/status");
+        };
+        let profiler = Profiler::new("ten")
+            .observe(methods(site!(crowded)))
+            .install()
+            .expect("it is observed");
         (0..10).for_each(|key| _ = crowded(key));
         let profile = profiler.uninstall();
         assert_eq!(profile.counts().total(), 10);
@@ -118,7 +128,11 @@ fn profilers_are_uninstalled_in_any_order() {
         }
         call();
         let ran: u64 = RAN.iter().map(|ran| ran.load(Relaxed)).sum();
-        assert_eq!(ran, order.iter().zip(1..).map(|(&n, step)| step * [3, 1, 2][n]).sum::<u64>(), "{order:?}");
+        assert_eq!(
+            ran,
+            order.iter().zip(1..).map(|(&n, step)| step * [3, 1, 2][n]).sum::<u64>(),
+            "{order:?}"
+        );
     }
 }
 
@@ -131,7 +145,8 @@ fn installing_and_uninstalling_loses_no_call_of_other_threads() {
     }
     const CALLS: u64 = 20_000;
     let recording = Recording::memory().budget(8 << 20).start().expect("there are 8 MiB");
-    let stays = Profiler::new("stays").observe(methods(site!(called_all_the_while)).mode(Mode::Tally));
+    let stays =
+        Profiler::new("stays").observe(methods(site!(called_all_the_while)).mode(Mode::Tally));
     let stays = stays.install().expect("it is observed");
     let calling = AtomicU64::new(2);
     std::thread::scope(|scope| {
@@ -142,8 +157,10 @@ fn installing_and_uninstalling_loses_no_call_of_other_threads() {
             });
         }
         while calling.load(Relaxed) > 0 {
-            let calls = objects([3_u64], site!(called_all_the_while)).before(|_| panic!("on purpose"));
-            let installed = Profiler::new("goes").observe(calls.details()).install().expect("it is observed");
+            let calls =
+                objects([3_u64], site!(called_all_the_while)).before(|_| panic!("on purpose"));
+            let installed =
+                Profiler::new("goes").observe(calls.details()).install().expect("it is observed");
             installed.uninstall();
         }
     });
@@ -166,13 +183,15 @@ fn ten_thousand_profilers_that_come_and_go_take_no_room_from_the_one_that_stays(
     const KEYS: u64 = 8;
     let recording = Recording::memory().budget(8 << 20).start().expect("there are 8 MiB");
     let by_all = |mode| methods(site!(called_by_all)).mode(mode);
-    let stays = Profiler::new("stays").observe(by_all(Mode::Tally)).install().expect("it is observed");
+    let stays =
+        Profiler::new("stays").observe(by_all(Mode::Tally)).install().expect("it is observed");
     let call_all = || (0..KEYS).for_each(|key| _ = called_by_all(key));
     std::thread::scope(|scope| {
         scope.spawn(|| (0..PROFILERS).for_each(|_| call_all()));
         for n in 0..PROFILERS {
             let mode = [Mode::Tally, Mode::Full, Mode::Sampled][n as usize % 3];
-            let goes = Profiler::new("goes").observe(by_all(mode)).install().expect("it is observed");
+            let goes =
+                Profiler::new("goes").observe(by_all(mode)).install().expect("it is observed");
             call_all();
             let profile = goes.uninstall();
             if n % 1_000 == 0 {
@@ -200,7 +219,9 @@ fn ten_thousand_profilers_that_come_and_go_take_no_room_from_the_one_that_stays(
 /// What was seen of an event is still true of it, or it is gone.
 fn is_true_or_gone(store: &Store, seen: &Event) -> bool {
     let Some(now) = store.event(seen.id) else { return false };
-    let what = |event: &Event| (event.site, event.subject, event.cause, event.lane, event.epoch, event.start);
+    let what = |event: &Event| {
+        (event.site, event.subject, event.cause, event.lane, event.epoch, event.start)
+    };
     assert_eq!(what(&now), what(seen));
     if !seen.is_running() && seen.outcome != Outcome::Moved {
         assert_eq!((now.outcome, now.span), (seen.outcome, seen.span));
@@ -216,7 +237,8 @@ fn a_reader_slower_than_the_ring_sees_true_events_or_notes_their_loss() {
         key
     }
     let recording = Recording::memory().budget(1 << 20).start().expect("there is 1 MiB");
-    let _installed = Profiler::new("ring").observe(methods(site!(wrapped))).install().expect("it is observed");
+    let _installed =
+        Profiler::new("ring").observe(methods(site!(wrapped))).install().expect("it is observed");
     let (enough, calls) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -266,8 +288,10 @@ fn an_async_call_that_outlives_the_window_ends_on_whatever_thread_drops_it() {
     async fn outlives() {
         Never.await
     }
-    let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
-    let profiler = Profiler::new("late").observe(methods("outlives")).observe(methods(site!(crowded)));
+    let recording =
+        Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+    let profiler =
+        Profiler::new("late").observe(methods("outlives")).observe(methods(site!(crowded)));
     let installed = profiler.install().expect("they are observed");
     let mut future = Box::pin(outlives());
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -304,7 +328,8 @@ fn a_call_in_a_destructor_that_runs_on_an_ending_thread_is_counted() {
         static LAST: Last = const { Last(Cell::new(0)) };
     }
     let recording = Recording::memory().budget(4 << 20).start().expect("there are 4 MiB");
-    let _installed = Profiler::new("last").observe(methods(site!(crowded))).install().expect("it is observed");
+    let _installed =
+        Profiler::new("last").observe(methods(site!(crowded))).install().expect("it is observed");
     for before in [true, false] {
         let run = move || {
             if before {
@@ -323,7 +348,8 @@ fn events_of_sites_whose_names_found_no_room_are_no_damage() {
     // The names stay for the life of the process, and take the room of later recordings.
     alone(module_path!(), "events_of_sites_whose_names_found_no_room_are_no_damage", || {
         Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
-        let caches: Vec<_> = (0..400).map(|cache| Lookups::new(format!("limits{cache:04000}").leak())).collect();
+        let caches: Vec<_> =
+            (0..400).map(|cache| Lookups::new(format!("limits{cache:04000}").leak())).collect();
         let ((), profile) = Profiler::new("caches")
             .observe(methods("limits0*::*"))
             .profile(|| caches.iter().for_each(|cache| _ = cache.look_up(1_u64, || Some(1))))
@@ -333,46 +359,72 @@ fn events_of_sites_whose_names_found_no_room_are_no_damage() {
         // The block of the profile is an event, too.
         add_up(store.totals(), 401);
         let events = store.forward(Position::Start, &Filter::all(), 1_000, 10_000).events;
-        assert!(events.iter().any(|event| store.site(event.site).is_none()), "all events have a name");
-        assert!(store.notes().iter().any(|note| note.contains("no room for more names")), "{:?}", store.notes());
+        assert!(
+            events.iter().any(|event| store.site(event.site).is_none()),
+            "all events have a name"
+        );
+        assert!(
+            store.notes().iter().any(|note| note.contains("no room for more names")),
+            "{:?}",
+            store.notes()
+        );
         assert!(store.verify().damaged.is_empty(), "{:?}", store.verify());
     });
 }
 
 #[test]
 fn a_full_recording_of_1_mib_names_every_call_of_many_sites_and_threads() {
-    alone(module_path!(), "a_full_recording_of_1_mib_names_every_call_of_many_sites_and_threads", || {
-        const SITES: u64 = 100;
-        const THREADS: u64 = 24;
-        const KEYS: u64 = 50;
-        let recording = Recording::memory().budget(1 << 20).policy(Policy::KeepOldest).start().expect("there is 1 MiB");
-        let caches: Vec<_> = (0..SITES).map(|cache| Lookups::new(format!("many{cache}").leak())).collect();
-        let installed = Profiler::new("many").observe(methods("many*::*")).install().expect("they are observed");
-        let call_all = || (0..KEYS).for_each(|key| caches.iter().for_each(|cache| _ = cache.look_up(key, || Some(1))));
-        let everybody = Barrier::new(THREADS as usize);
-        let turn = Mutex::new(());
-        std::thread::scope(|scope| {
-            for _ in 0..THREADS {
-                scope.spawn(|| {
-                    {
-                        // Nobody finds the page of threads without room locked.
-                        let _turn = turn.lock().expect("no thread panics");
-                        call_all();
-                    }
-                    // No thread inherits the page of another one.
-                    everybody.wait();
-                });
-            }
-        });
-        while recording.collect() {}
-        let totals = recording.store().totals();
-        add_up(totals, SITES * THREADS * KEYS);
-        assert!(totals.lost > 0 && totals.unnamed == 0, "{totals:?}");
-        let profile = installed.uninstall();
-        let by_site = profile.counts().by_site();
-        assert_eq!(by_site.rows.len(), SITES as usize);
-        assert!(by_site.rows.iter().all(|row| row.measure.count == THREADS * KEYS), "{by_site}");
-    });
+    alone(
+        module_path!(),
+        "a_full_recording_of_1_mib_names_every_call_of_many_sites_and_threads",
+        || {
+            const SITES: u64 = 100;
+            const THREADS: u64 = 24;
+            const KEYS: u64 = 50;
+            let recording = Recording::memory()
+                .budget(1 << 20)
+                .policy(Policy::KeepOldest)
+                .start()
+                .expect("there is 1 MiB");
+            let caches: Vec<_> =
+                (0..SITES).map(|cache| Lookups::new(format!("many{cache}").leak())).collect();
+            let installed = Profiler::new("many")
+                .observe(methods("many*::*"))
+                .install()
+                .expect("they are observed");
+            let call_all = || {
+                (0..KEYS).for_each(|key| {
+                    caches.iter().for_each(|cache| _ = cache.look_up(key, || Some(1)))
+                })
+            };
+            let everybody = Barrier::new(THREADS as usize);
+            let turn = Mutex::new(());
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        {
+                            // Nobody finds the page of threads without room locked.
+                            let _turn = turn.lock().expect("no thread panics");
+                            call_all();
+                        }
+                        // No thread inherits the page of another one.
+                        everybody.wait();
+                    });
+                }
+            });
+            while recording.collect() {}
+            let totals = recording.store().totals();
+            add_up(totals, SITES * THREADS * KEYS);
+            assert!(totals.lost > 0 && totals.unnamed == 0, "{totals:?}");
+            let profile = installed.uninstall();
+            let by_site = profile.counts().by_site();
+            assert_eq!(by_site.rows.len(), SITES as usize);
+            assert!(
+                by_site.rows.iter().all(|row| row.measure.count == THREADS * KEYS),
+                "{by_site}"
+            );
+        },
+    );
 }
 
 #[observe]
@@ -382,11 +434,14 @@ fn around(key: u64) -> u64 {
 
 /// The first rows of a tally are the same, counted in parts and at once.
 fn check_first_rows(store: &Store, by: By, rank: fn(&TallyRow) -> Option<u64>) {
-    let name = |row: &TallyRow| row.subject.map(|subject| store.subject_text(subject)).unwrap_or_default();
+    let name =
+        |row: &TallyRow| row.subject.map(|subject| store.subject_text(subject)).unwrap_or_default();
     let mut tally = store.tally(by, &Scope::default());
     let mut rows = 0;
     let order = RowOrder { rank: &rank, name: &name };
-    let first = store.first_rows(by, &Scope::default(), 30, &order, |_| rows += 1).expect("they are counted in parts");
+    let first = store
+        .first_rows(by, &Scope::default(), 30, &order, |_| rows += 1)
+        .expect("they are counted in parts");
     assert_eq!((first.row_count, rows), (tally.rows.len(), tally.rows.len()));
     assert_eq!((first.exact, first.shares), (tally.exact, tally.shares()));
     let place = |row: &TallyRow| (row.site, row.subject);
@@ -402,7 +457,9 @@ fn the_first_rows_of_many_subjects_are_those_of_all() {
     alone(module_path!(), "the_first_rows_of_many_subjects_are_those_of_all", || {
         for subjects in [100, 140_000] {
             let recording = Recording::memory().budget(64 << 20).start().expect("there are 64 MiB");
-            let sites = Profiler::new("crowd").observe(methods(site!(crowded))).observe(methods(site!(around)));
+            let sites = Profiler::new("crowd")
+                .observe(methods(site!(crowded)))
+                .observe(methods(site!(around)));
             let installed = sites.install().expect("they are observed");
             (0..subjects).for_each(|key| _ = around(key));
             drop(installed);

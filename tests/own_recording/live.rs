@@ -23,7 +23,8 @@ const LONG: Duration = Duration::from_secs(60);
 #[test]
 fn a_program_watches_itself() {
     let _turn = turn();
-    let profiler = Profiler::new("live").observe(methods("Counter::*")).install().expect("it is observed");
+    let profiler =
+        Profiler::new("live").observe(methods("Counter::*")).install().expect("it is observed");
     let events = profiler.events_of("site:check outcome:failed".parse().expect("it is a filter"));
     let mut counter = Counter(0);
     for _ in 0..3 {
@@ -43,7 +44,8 @@ fn a_program_watches_itself() {
 #[test]
 fn a_slow_consumer_learns_how_many_events_it_missed() {
     let _turn = turn();
-    let profiler = Profiler::new("slow").observe(methods("Counter::*")).install().expect("it is observed");
+    let profiler =
+        Profiler::new("slow").observe(methods("Counter::*")).install().expect("it is observed");
     let events = profiler.events_with("".parse().expect("it is a filter"), 10);
     let mut counter = Counter(0);
     (0..1_000).for_each(|_| counter.add(1));
@@ -56,9 +58,11 @@ fn a_slow_consumer_learns_how_many_events_it_missed() {
 #[test]
 fn events_are_a_stream() {
     let _turn = turn();
-    let profiler = Profiler::new("stream").observe(methods("Counter::*")).install().expect("it is observed");
+    let profiler =
+        Profiler::new("stream").observe(methods("Counter::*")).install().expect("it is observed");
     let events = profiler.events();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let ids = runtime.block_on(async {
         let work = tokio::task::spawn_blocking(|| {
             let mut counter = Counter(0);
@@ -74,7 +78,8 @@ fn events_are_a_stream() {
 #[test]
 fn a_dropped_consumer_receives_nothing() {
     let _turn = turn();
-    let profiler = Profiler::new("gone").observe(methods("Counter::*")).install().expect("it is observed");
+    let profiler =
+        Profiler::new("gone").observe(methods("Counter::*")).install().expect("it is observed");
     drop(profiler.events());
     let mut counter = Counter(0);
     counter.add(1);

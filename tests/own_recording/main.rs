@@ -1,4 +1,5 @@
-//! Tests that take turns, each with a recording of its own: limits, exact totals, failures, channels.
+//! Tests that take turns, each with a recording of its own: limits, exact totals, failures,
+//! channels.
 #![cfg(feature = "record")]
 
 mod announcements;

@@ -50,7 +50,8 @@ fn counted(calls: impl FnOnce()) -> metaspy::Profile {
 }
 
 fn count(calls: impl FnOnce()) -> metaspy::Profile {
-    let profiler = Profiler::new("counts").observe(methods("Desk::*").mode(Mode::Tally)).install().unwrap();
+    let profiler =
+        Profiler::new("counts").observe(methods("Desk::*").mode(Mode::Tally)).install().unwrap();
     calls();
     profiler.uninstall()
 }
@@ -59,7 +60,8 @@ fn count(calls: impl FnOnce()) -> metaspy::Profile {
 fn of(profile: &metaspy::Profile, site: &str) -> [u64; 3] {
     let rows = profile.counts().by_site();
     assert!(rows.exact);
-    rows.at(site).map_or([0; 3], |row| [row.measure.count, row.measure.failed, row.measure.panicked])
+    rows.at(site)
+        .map_or([0; 3], |row| [row.measure.count, row.measure.failed, row.measure.panicked])
 }
 
 #[test]
@@ -133,7 +135,10 @@ fn each_profiler_counts_while_it_is_installed_and_without_calls_of_handlers() {
     let _turn = turn();
     let recording = Recording::memory().budget(64 << 20).start();
     recording.expect("there is room");
-    let outer = Profiler::new("outer").observe(methods("Desk::serves").mode(Mode::Tally)).install().unwrap();
+    let outer = Profiler::new("outer")
+        .observe(methods("Desk::serves").mode(Mode::Tally))
+        .install()
+        .unwrap();
     Desk.serves(1);
     let inner = count(|| {
         (0..3).for_each(|_| _ = Desk.serves(1));
@@ -147,7 +152,8 @@ fn each_profiler_counts_while_it_is_installed_and_without_calls_of_handlers() {
 #[test]
 fn a_second_recording_counts_from_its_own_beginning() {
     let _turn = turn();
-    let profiler = Profiler::new("long").observe(methods("Desk::serves").mode(Mode::Tally)).install().unwrap();
+    let profiler =
+        Profiler::new("long").observe(methods("Desk::serves").mode(Mode::Tally)).install().unwrap();
     (0..4).for_each(|_| _ = Desk.serves(7));
     let second = Recording::memory().budget(1 << 20).start().unwrap();
     (0..6).for_each(|_| _ = Desk.serves(7));

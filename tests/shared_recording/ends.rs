@@ -40,9 +40,14 @@ fn a_profiler_ends_when_its_spied_model_is_dropped() {
 fn a_profiler_ends_when_its_model_is_forgotten_and_a_panic_stays_in_it() {
     let window = Window(ObjectId::new());
     let (send, ended) = mpsc::channel();
-    let install = || Profiler::new("window").observe(objects([&window.0], site!(Window::draw))).install();
-    install().expect("it is observed").until_end_of(&window.0, |_| panic!("the profile is not good enough"));
-    install().expect("it is observed").until_end_of(&window.0, move |profile| _ = send.send(profile.counts().total()));
+    let install =
+        || Profiler::new("window").observe(objects([&window.0], site!(Window::draw))).install();
+    install()
+        .expect("it is observed")
+        .until_end_of(&window.0, |_| panic!("the profile is not good enough"));
+    install()
+        .expect("it is observed")
+        .until_end_of(&window.0, move |profile| _ = send.send(profile.counts().total()));
     window.draw();
     crate::common::quietly(|| forget(&window.0));
     assert_eq!(ended.try_recv(), Ok(1));

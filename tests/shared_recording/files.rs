@@ -35,7 +35,10 @@ fn operations_of_a_stream_have_their_bytes_and_errors() {
         assert!(disk.write_all(b"metaspy").is_err());
         disk.flush().expect("there is nothing to write");
     });
-    assert_eq!(seen.text(), "write succeeded\nseek succeeded\nread succeeded\nwrite failed\nflush succeeded\n");
+    assert_eq!(
+        seen.text(),
+        "write succeeded\nseek succeeded\nread succeeded\nwrite failed\nflush succeeded\n"
+    );
     assert_eq!(seen.details(0), ["=7"]);
     assert_eq!(seen.details(2), ["=3"]);
     assert_eq!(seen.profile.count_of(stream), 3);
@@ -93,8 +96,15 @@ fn an_async_operation_is_one_event_from_its_first_poll_to_its_end() {
         assert!(Pin::new(&mut stream).poll_write(cx, b"never").is_pending());
         drop(stream);
     });
-    assert_eq!(seen.text(), "read succeeded\nread failed\nflush succeeded\nshutdown succeeded\nwrite cancelled\n");
-    assert_eq!((seen.details(0), seen.details(1).len()), (vec!["=3".to_owned()], 0), "the bytes of the first read");
+    assert_eq!(
+        seen.text(),
+        "read succeeded\nread failed\nflush succeeded\nshutdown succeeded\nwrite cancelled\n"
+    );
+    assert_eq!(
+        (seen.details(0), seen.details(1).len()),
+        (vec!["=3".to_owned()], 0),
+        "the bytes of the first read"
+    );
     assert_eq!(seen.profile.count_of(subject), 5);
 }
 
@@ -127,7 +137,9 @@ fn a_cache_has_hits_misses_and_what_they_cost() {
     let lookups = Lookups::new("files_squares");
     let mut squares = std::collections::HashMap::new();
     let sites = ["files_squares::hit", "files_squares::miss", "files_squares::fill"];
-    let profiler = Profiler::new("squares").observe(methods("files_squares::*")).observe(methods(site!(costly)));
+    let profiler = Profiler::new("squares")
+        .observe(methods("files_squares::*"))
+        .observe(methods(site!(costly)));
     let ((), profile) = profiler
         .profile(|| {
             for n in [3, 4, 3, 3] {

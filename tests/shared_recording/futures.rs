@@ -115,7 +115,11 @@ fn a_call_that_is_dropped_is_cancelled_and_one_that_panics_panicked() {
         },
         "waits cancelled\n",
     );
-    check("Client::breaks", || crate::common::panics(|| assert_eq!(block_on(client.breaks()), 0)), "breaks panicked\n");
+    check(
+        "Client::breaks",
+        || crate::common::panics(|| assert_eq!(block_on(client.breaks()), 0)),
+        "breaks panicked\n",
+    );
 }
 
 #[test]
@@ -138,7 +142,10 @@ fn an_observed_future_keeps_send_sync_and_unpin() {
     }
     survives_panics(unwinds(1));
     goes_anywhere(unwinds(1));
-    std::thread::spawn(move || block_on(client.get(false))).join().expect("it does not panic").expect("it parses");
+    std::thread::spawn(move || block_on(client.get(false)))
+        .join()
+        .expect("it does not panic")
+        .expect("it parses");
 }
 
 /// Says what happens to it, as its `Debug`.
@@ -197,7 +204,10 @@ fn arguments_and_return_values_are_recorded_on_request() {
     });
     assert_eq!(seen.text(), "take succeeded\ntake failed\ntake cancelled\n");
     assert_eq!(seen.details(0), ["word=one", "twice=2", "=Ok(done)"]);
-    assert_eq!(seen.details(1), ["word=two", "twice=4", "=Err(ParseIntError { kind: InvalidDigit })"]);
+    assert_eq!(
+        seen.details(1),
+        ["word=two", "twice=4", "=Err(ParseIntError { kind: InvalidDigit })"]
+    );
     assert_eq!(seen.details(2), ["word=four", "twice=8"]);
 }
 
@@ -337,8 +347,16 @@ mod orders {
 #[test]
 fn other_attributes_may_come_before_or_after() {
     use orders::{Both, Fetch, First, Second};
-    check("First::Fetch::*", || assert_eq!(block_on(First.after(1)), Ok(2)), "after succeeded\n  before succeeded\n");
-    check("Second::Fetch::*", || assert_eq!(block_on(Second.after(1)), Ok(2)), "after succeeded\n  before succeeded\n");
+    check(
+        "First::Fetch::*",
+        || assert_eq!(block_on(First.after(1)), Ok(2)),
+        "after succeeded\n  before succeeded\n",
+    );
+    check(
+        "Second::Fetch::*",
+        || assert_eq!(block_on(Second.after(1)), Ok(2)),
+        "after succeeded\n  before succeeded\n",
+    );
     check(
         "orders::*",
         || {
@@ -362,7 +380,8 @@ fn methods_of_async_trait_record_arguments_and_return_values() {
         });
         (selector, seen)
     }) {
-        let shown: Vec<String> = seen.details(0).into_iter().filter(|detail| !detail.starts_with("caller")).collect();
+        let shown: Vec<String> =
+            seen.details(0).into_iter().filter(|detail| !detail.starts_with("caller")).collect();
         assert_eq!(shown, ["n=1", "=Some(1)"], "{selector}");
     }
 }

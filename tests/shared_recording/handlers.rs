@@ -40,7 +40,10 @@ impl Scene {
     #[observe(args(n))]
     async fn waits(&self, n: u32) -> Option<u32> {
         let mut first = true;
-        std::future::poll_fn(|_| if std::mem::take(&mut first) { Poll::Pending } else { Poll::Ready(()) }).await;
+        std::future::poll_fn(|_| {
+            if std::mem::take(&mut first) { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
         (n > 0).then_some(n)
     }
     async fn later(&self) -> u32 {
@@ -69,9 +72,11 @@ fn handlers_see_the_receiver_the_arguments_and_the_outcome() {
         .observe(on(site!(<Scene as Layout>::layout), move |scene: &Scene, call| {
             first.say(format!("scene {} deep {}", scene.0, call.argument("deep").unwrap_or("?")));
         }))
-        .observe(methods("Scene::Layout::layout").before(move |_| second.say("second")).after(move |call| {
-            last.say(format!("{:?}", call.outcome));
-        }))
+        .observe(methods("Scene::Layout::layout").before(move |_| second.say("second")).after(
+            move |call| {
+                last.say(format!("{:?}", call.outcome));
+            },
+        ))
         .install()
         .expect("installed");
     assert!(Scene(8).layout(4).is_err());
@@ -87,9 +92,15 @@ fn handlers_run_around_async_calls_once_each() {
     let profiler = Profiler::new("async handlers")
         .observe(
             methods(site!(Scene::waits))
-                .before(move |call| before.say(format!("before {}", call.argument("n").unwrap_or("?"))))
+                .before(move |call| {
+                    before.say(format!("before {}", call.argument("n").unwrap_or("?")))
+                })
                 .after(move |call| {
-                    after.say(format!("after {} {:?}", call.argument("n").unwrap_or("?"), call.outcome));
+                    after.say(format!(
+                        "after {} {:?}",
+                        call.argument("n").unwrap_or("?"),
+                        call.outcome
+                    ));
                 }),
         )
         .install()
@@ -146,8 +157,10 @@ fn what_a_handler_calls_is_not_observed_and_its_panic_is_caught() {
 #[test]
 fn a_site_without_a_receiver_has_none() {
     // `site!` knows that there is none, so the handler can only be given `()`.
-    for calls in [on(site!(Scene::made), |(): &(), _| ()), on(site!(Scene::later), |(): &(), _| ())] {
-        let refused = Profiler::new("none").observe(calls).install().expect_err("there is no receiver");
+    for calls in [on(site!(Scene::made), |(): &(), _| ()), on(site!(Scene::later), |(): &(), _| ())]
+    {
+        let refused =
+            Profiler::new("none").observe(calls).install().expect_err("there is no receiver");
         assert!(refused.to_string().starts_with("this site offers no receiver"), "{refused}");
     }
     drop(Scene::made().later());
@@ -157,12 +170,18 @@ fn a_site_without_a_receiver_has_none() {
 fn only_the_chosen_objects_are_observed() {
     let scenes: Vec<Spied<Scene>> = (0..20).map(|n| Spied::new(Scene(n))).collect();
     let belongs = {
-        let odd: Vec<_> = scenes.iter().filter(|scene| scene.0 % 2 == 1).map(|scene| scene.identify()).collect();
+        let odd: Vec<_> =
+            scenes.iter().filter(|scene| scene.0 % 2 == 1).map(|scene| scene.identify()).collect();
         move |subject| odd.contains(&subject)
     };
-    let chosen =
-        Profiler::new("chosen").observe(objects(&scenes[..3], site!(Scene::touched))).install().expect("installed");
-    let grouped = Profiler::new("group").observe(group(belongs, site!(Scene::touched))).install().expect("installed");
+    let chosen = Profiler::new("chosen")
+        .observe(objects(&scenes[..3], site!(Scene::touched)))
+        .install()
+        .expect("installed");
+    let grouped = Profiler::new("group")
+        .observe(group(belongs, site!(Scene::touched)))
+        .install()
+        .expect("installed");
     for scene in &scenes {
         scene.touched();
     }
@@ -176,9 +195,12 @@ fn objects_enter_and_leave_a_group() {
     let scenes: Vec<Spied<Scene>> = (0..4).map(|n| Spied::new(Scene(n))).collect();
     let visible = Arc::new(Mutex::new(vec![scenes[0].identify()]));
     let shown = visible.clone();
-    let group = Group::new(move |subject| shown.lock().expect("no holder panics").contains(&subject));
-    let profiler =
-        Profiler::new("visible").observe(in_group(&group, site!(Scene::shown))).install().expect("installed");
+    let group =
+        Group::new(move |subject| shown.lock().expect("no holder panics").contains(&subject));
+    let profiler = Profiler::new("visible")
+        .observe(in_group(&group, site!(Scene::shown)))
+        .install()
+        .expect("installed");
     let show = || scenes.iter().for_each(|scene| assert_eq!(scene.shown(), scene.0));
     show();
     *visible.lock().expect("no holder panics") = vec![scenes[1].identify(), scenes[2].identify()];
@@ -193,7 +215,10 @@ fn objects_enter_and_leave_a_group() {
 
 #[test]
 fn a_selector_that_matches_nothing_names_the_nearest() {
-    let refused = Profiler::new("typo").observe(methods("Scene::mesure")).install().expect_err("a typing error");
+    let refused = Profiler::new("typo")
+        .observe(methods("Scene::mesure"))
+        .install()
+        .expect_err("a typing error");
     assert!(refused.to_string().contains("Scene::measure"), "{refused}");
     // `fn main() -> Result<(), InstallError>` prints this.
     assert_eq!(format!("{refused:?}"), refused.to_string());

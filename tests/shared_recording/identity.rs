@@ -46,7 +46,10 @@ fn a_call_whose_subject_expression_panics_has_no_subject() {
         tree.indexed(0);
         quietly(|| tree.indexed(3));
     });
-    assert_eq!(seen.events.iter().map(|event| event.subject).collect::<Vec<_>>(), [Some(NodeId(7).identify()), None]);
+    assert_eq!(
+        seen.events.iter().map(|event| event.subject).collect::<Vec<_>>(),
+        [Some(NodeId(7).identify()), None]
+    );
 }
 
 #[test]
@@ -177,7 +180,8 @@ fn a_part_at_the_address_of_its_owner_is_another_subject() {
         }
     }
     let whole = Spied::new(Whole { part: Part(1) });
-    let profiler = Profiler::new("parts").observe(methods("Whole::whole")).observe(methods("Part::part"));
+    let profiler =
+        Profiler::new("parts").observe(methods("Whole::whole")).observe(methods("Part::part"));
     let profiler = profiler.install().expect("installed");
     whole.whole();
     whole.part.part();
@@ -190,9 +194,14 @@ fn a_part_at_the_address_of_its_owner_is_another_subject() {
 fn objects_of_other_crates_are_observed_by_an_explicit_call() {
     let names = Spied::new(vec!["a"]);
     let others = Spied::new(vec!["b"]);
-    let profiler =
-        Profiler::new("names").observe(objects([&names], names.site("length"))).install().expect("installed");
-    assert_eq!(names.call("length", |names| names.len()) + others.call("length", |names| names.len()), 2);
+    let profiler = Profiler::new("names")
+        .observe(objects([&names], names.site("length")))
+        .install()
+        .expect("installed");
+    assert_eq!(
+        names.call("length", |names| names.len()) + others.call("length", |names| names.len()),
+        2
+    );
     let profile = profiler.uninstall();
     assert_eq!(profile.counts().total(), 1);
     assert_eq!(profile.count_of(&names), 1);
@@ -249,8 +258,11 @@ fn objects_are_shown_and_selected_by_their_type() {
     let profile = watch(methods(site!(Gadget::turn)), "Gadget::turn", || gadget.turn()).profile;
     let store = profile.store();
     assert_eq!(store.subject_text(gadget.identify()), format!("Gadget #{number}"));
-    let filter: metaspy::store::Filter = format!("subject:Gadget:{number}").parse().expect("a filter");
-    assert!(store.forward(metaspy::store::Position::Start, &filter, 1, usize::MAX).events.len() == 1);
+    let filter: metaspy::store::Filter =
+        format!("subject:Gadget:{number}").parse().expect("a filter");
+    assert!(
+        store.forward(metaspy::store::Position::Start, &filter, 1, usize::MAX).events.len() == 1
+    );
     // The parameters of a type belong to its name.
     let names = Spied::new(vec![String::new()]);
     let text = profile.store().subject_text(names.identify());

@@ -43,7 +43,8 @@ fn the_wait_for_a_lock_lasts_until_another_thread_releases_it() {
     let spans: Vec<u64> = seen.events.iter().filter_map(|event| event.span).collect();
     assert_eq!(spans.len(), 4);
     let store = seen.profile.store();
-    let waited = spans.iter().map(|&span| store.span_ns(span)).filter(|&ns| ns > 20_000_000).count();
+    let waited =
+        spans.iter().map(|&span| store.span_ns(span)).filter(|&ns| ns > 20_000_000).count();
     // The one held it, the other waited for it.
     assert_eq!(waited, 2, "{spans:?}");
 }
@@ -99,7 +100,8 @@ fn a_lock_is_not_held_while_its_condition_is_awaited() {
                     ready.notify_one();
                 });
                 drop(ready.wait_while(guard, |ready| !*ready).unwrap());
-                let (guard, timeout) = ready.wait_timeout(lock.lock().unwrap(), Duration::from_millis(1)).unwrap();
+                let (guard, timeout) =
+                    ready.wait_timeout(lock.lock().unwrap(), Duration::from_millis(1)).unwrap();
                 assert!(*guard && timeout.timed_out());
             });
         },
@@ -113,7 +115,8 @@ fn tasks_wait_for_locks_of_tokio() {
     let mutex = asynchronous::Mutex::new("Async::mutex", 1);
     let lock = asynchronous::RwLock::new("Async::rwlock", 1);
     let permits = Arc::new(asynchronous::Semaphore::new("Async::permits", 2));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     check(
         "Async::**",
         || {
@@ -142,8 +145,10 @@ fn tasks_wait_for_locks_of_tokio() {
 #[test]
 fn the_subject_is_the_lock_or_its_owner() {
     let owner = ObjectId::new();
-    let (own, owned) = (Mutex::new("Owned::own", ()), Mutex::new("Owned::owned", ()).owned_by(&owner));
-    let profiler = Profiler::new("owned").observe(methods("Owned::**")).install().expect("they are observed");
+    let (own, owned) =
+        (Mutex::new("Owned::own", ()), Mutex::new("Owned::owned", ()).owned_by(&owner));
+    let profiler =
+        Profiler::new("owned").observe(methods("Owned::**")).install().expect("they are observed");
     for lock in [&own, &owned, &owned] {
         drop(lock.lock());
     }
@@ -170,7 +175,8 @@ fn a_transition_is_an_instant_at_a_site_of_its_name() {
     });
     assert_eq!(
         seen.text(),
-        "Idle->Idle instant\nIdle->next instant\nBusy(1)->Phase::Idle instant\n".replace("Busy(1)->Phase::", "")
+        "Idle->Idle instant\nIdle->next instant\nBusy(1)->Phase::Idle instant\n"
+            .replace("Busy(1)->Phase::", "")
     );
     assert_eq!(seen.details(1), ["from=Idle", "to=Busy(3)"]);
     assert_eq!(seen.profile.count_of(&machine), 3);

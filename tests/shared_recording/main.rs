@@ -1,4 +1,5 @@
-//! Tests that run at the same time and share one recording: each looks at its own sites and its own events.
+//! Tests that run at the same time and share one recording: each looks at its own sites and its own
+//! events.
 #![cfg(feature = "record")]
 
 mod causes;

@@ -64,16 +64,24 @@ fn functions_that_cannot_be_observed_are_listed_with_the_reason() {
     mixed.foreign();
     mixed.made();
     mixed.quiet();
-    let skipped: Vec<(&str, &str)> =
-        sites("Mixed").iter().map(|site| (site.name, site.skipped.expect("all are skipped"))).collect();
+    let skipped: Vec<(&str, &str)> = sites("Mixed")
+        .iter()
+        .map(|site| (site.name, site.skipped.expect("all are skipped")))
+        .collect();
     let expected = [
         ("Mixed::new", "a `const fn` also runs at compile time, where a hook cannot"),
-        ("Mixed::foreign", "a function with a foreign ABI is called by code outside Rust, where a hook may not run"),
+        (
+            "Mixed::foreign",
+            "a function with a foreign ABI is called by code outside Rust, where a hook may not run",
+        ),
         ("Mixed::method!", "a macro makes it, and an attribute runs before that macro is expanded"),
         ("Mixed::quiet", "left out by #[observe(skip)]"),
     ];
     assert_eq!(skipped, expected);
-    let refused = Profiler::new("mixed").observe(methods("Mixed::new")).install().expect_err("it cannot be armed");
+    let refused = Profiler::new("mixed")
+        .observe(methods("Mixed::new"))
+        .install()
+        .expect_err("it cannot be armed");
     assert!(refused.to_string().ends_with("where a hook cannot"), "{refused}");
 }
 
@@ -245,7 +253,11 @@ fn a_function_that_returns_early_has_returned() {
 
 #[test]
 fn a_panic_unwinds_unchanged_and_every_call_it_leaves_has_panicked() {
-    check("Parser::falls", || panics(|| assert_eq!(Parser.falls(1), 0)), "falls panicked\n  falls panicked\n");
+    check(
+        "Parser::falls",
+        || panics(|| assert_eq!(Parser.falls(1), 0)),
+        "falls panicked\n  falls panicked\n",
+    );
 }
 
 #[test]
@@ -307,7 +319,8 @@ fn a_result_with_an_opaque_value_has_an_outcome() {
             if to == 0 {
                 return Err("nothing to count".into());
             }
-            let to: u32 = if to > 9 { "many" } else { "3" }.parse().map_err(|_| String::from("too many"))?;
+            let to: u32 =
+                if to > 9 { "many" } else { "3" }.parse().map_err(|_| String::from("too many"))?;
             Ok((0..to).map(move |n| n + size_of_val(self) as u32))
         }
         #[observe(ret)]
@@ -345,7 +358,9 @@ fn an_argument_whose_debug_panics_is_marked() {
         let _ = bad;
         1
     }
-    let seen = watch(methods("takes_bad").details(), "takes_bad", || assert_eq!(quietly(|| takes_bad(Bad)), 1));
+    let seen = watch(methods("takes_bad").details(), "takes_bad", || {
+        assert_eq!(quietly(|| takes_bad(Bad)), 1)
+    });
     assert_eq!(seen.details(0), ["bad= (its Debug panicked)"]);
 }
 
@@ -357,7 +372,11 @@ fn recursive_calls_are_nested() {
             countdown(n - 1)
         }
     }
-    check("countdown", || countdown(2), "countdown returned\n  countdown returned\n    countdown returned\n");
+    check(
+        "countdown",
+        || countdown(2),
+        "countdown returned\n  countdown returned\n    countdown returned\n",
+    );
 }
 
 #[test]
@@ -371,8 +390,9 @@ fn every_thread_profiles_its_own_calls() {
         for thread in 1..=8 {
             scope.spawn(move || {
                 let profiler = Profiler::new("own").observe(methods(site!(Shared::hit)));
-                let ((), profile) =
-                    profiler.profile(|| (0..thread * 10).for_each(|_| Shared.hit())).expect("installed");
+                let ((), profile) = profiler
+                    .profile(|| (0..thread * 10).for_each(|_| Shared.hit()))
+                    .expect("installed");
                 assert_eq!(profile.counts().total(), thread * 10);
             });
         }

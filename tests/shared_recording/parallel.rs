@@ -15,7 +15,10 @@ const TESTS: u64 = 8;
 fn a_profiler_of_a_thread_has_what_the_thread_does_and_causes_and_nothing_else() {
     let barrier = Barrier::new(TESTS as usize);
     let test = |calls: u64| {
-        let profiler = Profiler::new("here").observe(methods(site!(work))).install_here().expect("it is observed");
+        let profiler = Profiler::new("here")
+            .observe(methods(site!(work)))
+            .install_here()
+            .expect("it is observed");
         barrier.wait();
         (0..calls).for_each(|_| work());
         tasks::thread::spawn(work).join().expect("it does not panic");
@@ -32,7 +35,8 @@ fn a_profiler_of_a_thread_has_what_the_thread_does_and_causes_and_nothing_else()
 
 #[test]
 fn a_block_has_the_self_time_of_its_calls() {
-    let ((), profile) = Profiler::new("block").observe(methods(site!(work))).profile(work).expect("it is observed");
+    let ((), profile) =
+        Profiler::new("block").observe(methods(site!(work))).profile(work).expect("it is observed");
     let rows = profile.counts().by_site();
     let measure = rows.at("parallel::work").expect("it was called").measure;
     assert_eq!((measure.count, measure.self_ticks), (1, Some(measure.total_ticks)));

@@ -19,7 +19,8 @@ fn sum(text: &str) -> Option<(u64, &str)> {
 
 fn number(text: &str) -> Option<(u64, &str)> {
     let mut slot = ActivationFrame::vacant();
-    let activation = Activation::begin(&mut slot, production!("number"), Position::Left(text.len()));
+    let activation =
+        Activation::begin(&mut slot, production!("number"), Position::Left(text.len()));
     let digits = text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
     assert!(digits < 8, "longer than anybody writes");
     let ended = if digits > 0 { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
@@ -49,7 +50,8 @@ fn a_hand_written_parser_is_profiled_by_its_productions() -> Result<(), metaspy:
 }
 
 #[test]
-fn an_input_ends_with_its_parse_and_the_one_around_it_goes_on() -> Result<(), metaspy::InstallError> {
+fn an_input_ends_with_its_parse_and_the_one_around_it_goes_on() -> Result<(), metaspy::InstallError>
+{
     let profiler = Profiler::new("inputs").observe(productions("inputs::leaf")).install()?;
     with_input("an outer file", || {
         inputs::leaf();
@@ -81,5 +83,8 @@ mod inputs {
 fn input(profile: &metaspy::Profile, name: &str) -> metaspy::Subject {
     let rows = profile.counts().by_subject().rows;
     let subjects = rows.iter().filter_map(|row| row.subject);
-    subjects.into_iter().find(|subject| profile.store().subject_text(*subject).contains(name)).expect("it was parsed")
+    subjects
+        .into_iter()
+        .find(|subject| profile.store().subject_text(*subject).contains(name))
+        .expect("it was parsed")
 }

@@ -1,4 +1,5 @@
-//! What spans and events of `tracing` tell: fields, subjects, how they ended; handlers, and what those tell.
+//! What spans and events of `tracing` tell: fields, subjects, how they ended; handlers, and what
+//! those tell.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -16,7 +17,10 @@ fn at_meta_level(target: &str, seen: &Seen) -> Vec<String> {
     let store = seen.profile.store();
     let filter = format!("site:{target}::* level:>=1").parse().expect("a filter");
     let events = store.forward(Position::Start, &filter, usize::MAX, usize::MAX).events;
-    events.iter().map(|event| store.site_path(event.site).rsplit("::").next().unwrap_or_default().to_owned()).collect()
+    events
+        .iter()
+        .map(|event| store.site_path(event.site).rsplit("::").next().unwrap_or_default().to_owned())
+        .collect()
 }
 
 /// Says what happens to it, as its `Debug`.
@@ -32,7 +36,8 @@ impl<F: Fn()> fmt::Debug for Word<F> {
 #[test]
 fn fields_are_details_on_request_also_those_recorded_later() {
     let run = || {
-        let span = info_span!(target: "fields", "open", n = 1, text = "a", late = tracing::field::Empty);
+        let span =
+            info_span!(target: "fields", "open", n = 1, text = "a", late = tracing::field::Empty);
         span.in_scope(|| info!(name: "said", target: "fields", cost = 2.5, "hello {}", "you"));
         let other = span.clone();
         std::thread::spawn(move || _ = other.record("late", 17)).join().expect("it does not panic");
@@ -106,9 +111,13 @@ fn the_outcome_of_a_span_is_its_result() {
         panics(|| span.in_scope(|| panic!("on purpose")));
         span.in_scope(|| ());
     });
-    let spans = seen.profile.store().forward(Position::Start, &ours.parse().unwrap(), 99, usize::MAX);
+    let spans =
+        seen.profile.store().forward(Position::Start, &ours.parse().unwrap(), 99, usize::MAX);
     let outcomes: Vec<_> = spans.events.iter().map(|event| event.outcome).collect();
-    assert_eq!(outcomes, [Outcome::Returned, Outcome::Failed, Outcome::Panicked, Outcome::Returned]);
+    assert_eq!(
+        outcomes,
+        [Outcome::Returned, Outcome::Failed, Outcome::Panicked, Outcome::Returned]
+    );
     let returned = |at: usize| {
         let details = seen.profile.store().details(spans.events[at].id);
         details.iter().find(|detail| detail.name.is_empty()).map(|detail| detail.value.clone())
@@ -121,7 +130,8 @@ fn a_field_whose_debug_panics_or_opens_spans_is_marked() {
     let before = Recording::current().expect("there is one").store().header().handler_panics;
     let bomb = Word(|| panic!("no debugging here"));
     let word = Word(|| {
-        info_span!(target: "fields_that", "within").in_scope(|| info!(name: "deep", target: "fields_that", ""));
+        info_span!(target: "fields_that", "within")
+            .in_scope(|| info!(name: "deep", target: "fields_that", ""));
     });
     let seen = quietly(|| {
         seen("fields_that", || {
@@ -137,8 +147,14 @@ fn a_field_whose_debug_panics_or_opens_spans_is_marked() {
     assert!(seen.events.iter().all(|event| event.subject.is_none()));
     // Events of a `Debug` are at meta level. `tracing` ignores all events while a span is created.
     assert_eq!(at_meta_level("fields_that", &seen), ["within", "deep"]);
-    assert!(seen.details(2).iter().any(|detail| detail.contains("its Debug panicked")), "{:?}", seen.details(2));
-    assert!(Recording::current().expect("there is one").store().header().handler_panics >= before + 3);
+    assert!(
+        seen.details(2).iter().any(|detail| detail.contains("its Debug panicked")),
+        "{:?}",
+        seen.details(2)
+    );
+    assert!(
+        Recording::current().expect("there is one").store().header().handler_panics >= before + 3
+    );
 }
 
 #[test]
@@ -147,11 +163,16 @@ fn handlers_run_around_spans_and_their_own_spans_are_at_meta_level() {
     let (before, after) = (Arc::clone(&log), Arc::clone(&log));
     let calls = spans("handled::*")
         .before(move |call| {
-            info_span!(target: "handled", "by_handler").in_scope(|| info!(name: "said", target: "handled", ""));
+            info_span!(target: "handled", "by_handler")
+                .in_scope(|| info!(name: "said", target: "handled", ""));
             before.lock().unwrap().push(format!("before {:?}", call.argument("n")));
         })
         .after(move |call| {
-            after.lock().unwrap().push(format!("after {:?} {:?}", call.outcome, call.argument("late")));
+            after.lock().unwrap().push(format!(
+                "after {:?} {:?}",
+                call.outcome,
+                call.argument("late")
+            ));
         });
     let seen = watch(calls, "handled::*", || {
         with_layer(|| {
@@ -169,13 +190,17 @@ fn spans_of_a_handler_are_at_meta_level() {
     #[observe]
     fn handled() {}
     let calls = methods("handled").before(|_| {
-        info_span!(target: "by_handler", "span").in_scope(|| info!(name: "said", target: "by_handler", ""));
+        info_span!(target: "by_handler", "span")
+            .in_scope(|| info!(name: "said", target: "by_handler", ""));
     });
     let profiler = Profiler::new("meta").observe(calls);
     let seen = watch(spans("by_handler::*"), "by_handler::*", || {
         with_layer(|| {
             let ((), profile) = profiler.profile(handled).expect("it is observed");
-            assert_eq!(profile.counts().by_site().at("span_fields::handled").map(|row| row.measure.count), Some(1));
+            assert_eq!(
+                profile.counts().by_site().at("span_fields::handled").map(|row| row.measure.count),
+                Some(1)
+            );
         });
     });
     assert_eq!(
@@ -193,10 +218,13 @@ fn logged(summary: &str, rows: u64) {
 fn a_field_of_another_crate_is_the_subject() {
     metaspy_instrumenters::spans::subject_field("sqlx::query", "summary");
     let seen = seen("sqlx::query", || {
-        ["SELECT a FROM b", "SELECT a FROM b", "DELETE FROM b"].into_iter().for_each(|statement| logged(statement, 1));
+        ["SELECT a FROM b", "SELECT a FROM b", "DELETE FROM b"]
+            .into_iter()
+            .for_each(|statement| logged(statement, 1));
     });
     let rows = seen.profile.counts().by_subject();
-    let counts: Vec<(String, u64)> = rows.rows.iter().map(|row| (rows.name(row), row.measure.count)).collect();
+    let counts: Vec<(String, u64)> =
+        rows.rows.iter().map(|row| (rows.name(row), row.measure.count)).collect();
     assert_eq!(counts, [("SELECT a FROM b".to_owned(), 2), ("DELETE FROM b".to_owned(), 1)]);
     assert_eq!(seen.details(0)[0], "summary=\"SELECT a FROM b\"");
 }

@@ -17,7 +17,10 @@ fn a_span_is_one_event_and_the_cause_of_calls_inside_it() {
     let seen = seen("once", || {
         let span = info_span!(target: "once", "request");
         for _ in 0..3 {
-            span.in_scope(|| info_span!(target: "once", "step").in_scope(|| info!(name: "said", target: "once", "so")));
+            span.in_scope(|| {
+                info_span!(target: "once", "step")
+                    .in_scope(|| info!(name: "said", target: "once", "so"))
+            });
         }
         info_span!(target: "once", "next");
     });
@@ -27,7 +30,10 @@ fn a_span_is_one_event_and_the_cause_of_calls_inside_it() {
     let polls = store.polls(seen.events[0].id).expect("it was entered");
     assert_eq!(polls.polls, 3);
     assert!(polls.busy_ticks > 0 && polls.busy_ticks <= seen.events[0].span.expect("it ended"));
-    assert_eq!(store.polls(seen.events[7].id).map(|polls| (polls.polls, polls.busy_ticks)), Some((0, 0)));
+    assert_eq!(
+        store.polls(seen.events[7].id).map(|polls| (polls.polls, polls.busy_ticks)),
+        Some((0, 0))
+    );
     assert_eq!(store.polls(seen.events[2].id), None, "what has no length is not entered");
 }
 
@@ -51,7 +57,8 @@ fn helper() {
 
 #[test]
 fn a_function_with_both_attributes_has_two_nested_events() {
-    let profiler = Profiler::new("both").observe(spans("both::*")).observe(methods("spans::*_is_within"));
+    let profiler =
+        Profiler::new("both").observe(spans("both::*")).observe(methods("spans::*_is_within"));
     let ((), profile) = profiler
         .observe(methods("spans::helper"))
         .profile(|| {
@@ -63,18 +70,26 @@ fn a_function_with_both_attributes_has_two_nested_events() {
         .expect("they are observed");
     let counts = profile.counts();
     let counted = |path: &str| counts.by_site().at(path).map(|row| row.measure.count);
-    for path in
-        ["both::tracing_is_within", "spans::tracing_is_within", "both::metaspy_is_within", "spans::metaspy_is_within"]
-    {
+    for path in [
+        "both::tracing_is_within",
+        "spans::tracing_is_within",
+        "both::metaspy_is_within",
+        "spans::metaspy_is_within",
+    ] {
         assert_eq!(counted(path), Some(1), "{path}");
     }
     assert_eq!((counted("spans::helper"), counted("both::helped")), (Some(2), Some(2)));
     let store = profile.store();
-    let all = store.forward(Position::Start, &"site:both::helped".parse().unwrap(), 99, usize::MAX).events;
+    let all = store
+        .forward(Position::Start, &"site:both::helped".parse().unwrap(), 99, usize::MAX)
+        .events;
     let root = profile.scope().under;
     let chains: Vec<Vec<&str>> = (all.iter())
         .map(|event| {
-            store.causes(event.id).filter(|cause| Some(cause.id) != root).map(|cause| store.site_path(cause.site))
+            store
+                .causes(event.id)
+                .filter(|cause| Some(cause.id) != root)
+                .map(|cause| store.site_path(cause.site))
         })
         .map(Iterator::collect)
         .collect();
@@ -100,7 +115,8 @@ fn a_span_is_entered_on_several_threads_and_closed_on_another() {
     let seen = watch(spans("threads::*"), "threads::*", || {
         with_layer(|| {
             let span = info_span!(target: "threads", "shared");
-            let work = |span: Span| std::thread::spawn(move || span.in_scope(|| helper_of_threads(&span)));
+            let work =
+                |span: Span| std::thread::spawn(move || span.in_scope(|| helper_of_threads(&span)));
             // Clones are the same span, which lasts as long as any of them.
             let threads = [work(span.clone()), work(span.clone())];
             drop(span);
@@ -116,7 +132,9 @@ fn a_span_is_entered_on_several_threads_and_closed_on_another() {
 /// A thread without a subscriber uses the subscriber of its span.
 fn helper_of_threads(span: &Span) {
     span.with_subscriber(|(_, dispatch)| {
-        tracing::dispatcher::with_default(dispatch, || drop(info_span!(target: "threads", "inner").entered()));
+        tracing::dispatcher::with_default(dispatch, || {
+            drop(info_span!(target: "threads", "inner").entered())
+        });
     });
 }
 
@@ -134,8 +152,12 @@ fn the_thread_returns_to_its_event_when_spans_exit_out_of_order() {
         info!(name: "nowhere", target: "order", "");
     });
     let [a, b, c] = [0, 1, 2].map(|at| Some(seen.events[at].id));
-    assert_eq!(seen.events[3..].iter().map(|event| event.cause).collect::<Vec<_>>(), [c, c, a, seen.events[0].cause]);
-    let busy = [a, b, c].map(|id| seen.profile.store().polls(id.expect("it has one")).map(|polls| polls.polls));
+    assert_eq!(
+        seen.events[3..].iter().map(|event| event.cause).collect::<Vec<_>>(),
+        [c, c, a, seen.events[0].cause]
+    );
+    let busy = [a, b, c]
+        .map(|id| seen.profile.store().polls(id.expect("it has one")).map(|polls| polls.polls));
     assert_eq!(busy, [Some(1); 3]);
 }
 
@@ -151,7 +173,10 @@ fn the_busy_time_of_a_span_within_itself_counts_once() {
     });
     assert_eq!(seen.text(), "again returned\n  deep instant\n  shallow instant\noutside instant\n");
     let polls = seen.profile.store().polls(seen.events[0].id).expect("it was entered");
-    assert!(polls.polls == 2 && polls.busy_ticks <= seen.events[0].span.expect("it ended"), "{polls:?}");
+    assert!(
+        polls.polls == 2 && polls.busy_ticks <= seen.events[0].span.expect("it ended"),
+        "{polls:?}"
+    );
 }
 
 #[test]
@@ -166,7 +191,10 @@ fn a_kept_span_is_running_and_a_forgotten_guard_does_not_hold_the_thread() {
     });
     assert_eq!(seen.text(), "open running\nforgotten returned\nafterwards instant\n");
     drop(kept);
-    assert_eq!(seen.profile.store().event(seen.events[0].id).map(|event| event.outcome), Some(Outcome::Returned));
+    assert_eq!(
+        seen.profile.store().event(seen.events[0].id).map(|event| event.outcome),
+        Some(Outcome::Returned)
+    );
 }
 
 #[test]
@@ -187,7 +215,8 @@ fn ids_of_the_registry_are_reused_and_event_ids_are_not() {
 #[test]
 fn more_spans_than_the_table_has_cells_are_recorded() {
     let seen = seen("many", || {
-        let mut open: Vec<Span> = (0..5000_u64).map(|at| info_span!(target: "many", "open", subject = at)).collect();
+        let mut open: Vec<Span> =
+            (0..5000_u64).map(|at| info_span!(target: "many", "open", subject = at)).collect();
         open.iter().for_each(|span| span.in_scope(|| info!(name: "inside", target: "many", "")));
         for span in &open {
             span.record("subject", 1);
@@ -231,15 +260,27 @@ fn a_future_polled_on_several_threads_is_one_span() {
         info!(name: "between", target: "future", "");
         let dispatch = tracing::dispatcher::get_default(Clone::clone);
         let elsewhere = || tracing::dispatcher::with_default(&dispatch, || poll(future));
-        let (future, was_ready) = std::thread::scope(|scope| scope.spawn(elsewhere).join().expect("it does not panic"));
+        let (future, was_ready) =
+            std::thread::scope(|scope| scope.spawn(elsewhere).join().expect("it does not panic"));
         assert!(!is_ready && !was_ready && poll(future).1);
     });
-    assert_eq!(seen.events.iter().filter(|event| event.cause == Some(seen.events[0].id)).count(), 3);
-    assert_eq!(seen.text().matches("\nbetween instant\n").count(), 1, "it is not in the span: {}", seen.text());
+    assert_eq!(
+        seen.events.iter().filter(|event| event.cause == Some(seen.events[0].id)).count(),
+        3
+    );
+    assert_eq!(
+        seen.text().matches("\nbetween instant\n").count(),
+        1,
+        "it is not in the span: {}",
+        seen.text()
+    );
     // The one more is that `tracing` enters a span to drop its future in it.
     let polls = seen.profile.store().polls(seen.events[0].id).expect("it was polled");
     let took = seen.events[0].span.expect("it is done");
-    assert!(polls.polls == 4 && polls.busy_ticks > 0 && polls.busy_ticks < took, "{polls:?} of {took}");
+    assert!(
+        polls.polls == 4 && polls.busy_ticks > 0 && polls.busy_ticks < took,
+        "{polls:?} of {took}"
+    );
 }
 
 #[test]
@@ -249,7 +290,8 @@ fn threads_that_share_spans_lose_no_event() {
     let seen = watch(spans("shared::*"), "shared::*", || {
         with_layer(|| {
             let dispatch = tracing::dispatcher::get_default(Clone::clone);
-            let spans: Vec<Span> = (0..SPANS).map(|at| info_span!(target: "shared", "span", subject = at)).collect();
+            let spans: Vec<Span> =
+                (0..SPANS).map(|at| info_span!(target: "shared", "span", subject = at)).collect();
             std::thread::scope(|scope| {
                 for thread in 0..4_u64 {
                     let (spans, dispatch) = (&spans, &dispatch);
@@ -257,8 +299,10 @@ fn threads_that_share_spans_lose_no_event() {
                         tracing::dispatcher::with_default(dispatch, || {
                             for round in 0..ROUNDS {
                                 let at = (round * 7 + thread * 13) % SPANS;
-                                let (outer, inner) =
-                                    (spans[at as usize].enter(), info_span!(target: "shared", "inner"));
+                                let (outer, inner) = (
+                                    spans[at as usize].enter(),
+                                    info_span!(target: "shared", "inner"),
+                                );
                                 let in_inner = inner.enter();
                                 // Every other round leaves them in the wrong order.
                                 if round % 2 == 0 {
@@ -279,13 +323,21 @@ fn threads_that_share_spans_lose_no_event() {
     });
     let store = seen.profile.store();
     let of = |name: &str| {
-        let events = seen.events.iter().filter(|event| store.site_path(event.site) == format!("shared::{name}"));
+        let events = seen
+            .events
+            .iter()
+            .filter(|event| store.site_path(event.site) == format!("shared::{name}"));
         events.copied().collect::<Vec<Event>>()
     };
     let (spans, inner) = (of("span"), of("inner"));
     assert_eq!((spans.len() as u64, inner.len() as u64), (SPANS, 4 * ROUNDS));
-    assert!(seen.events.iter().all(|event| matches!(event.outcome, Outcome::Returned | Outcome::Instant)));
-    let entered: u64 = spans.iter().filter_map(|event| store.polls(event.id)).map(|polls| polls.polls).sum();
+    assert!(
+        seen.events
+            .iter()
+            .all(|event| matches!(event.outcome, Outcome::Returned | Outcome::Instant))
+    );
+    let entered: u64 =
+        spans.iter().filter_map(|event| store.polls(event.id)).map(|polls| polls.polls).sum();
     assert_eq!(entered, 4 * ROUNDS);
     let ids: HashSet<_> = spans.iter().map(|event| event.id).collect();
     assert!(inner.iter().all(|event| event.cause.is_some_and(|cause| ids.contains(&cause))));
@@ -293,7 +345,10 @@ fn threads_that_share_spans_lose_no_event() {
 
 #[test]
 fn a_named_parent_is_the_cause_and_a_root_has_none() {
-    let profiler = Profiler::new("parents").observe(spans("parents::*")).install().expect("there may be none yet");
+    let profiler = Profiler::new("parents")
+        .observe(spans("parents::*"))
+        .install()
+        .expect("there may be none yet");
     with_layer(|| {
         let parent = info_span!(target: "parents", "parent");
         // It is not observed, so what is in it hangs under what it is in.
@@ -311,7 +366,8 @@ fn a_named_parent_is_the_cause_and_a_root_has_none() {
     let filter = "site:parents::*".parse().expect("a filter");
     let events = store.forward(Position::Start, &filter, 99, usize::MAX).events;
     let name = |id| store.site_path(store.event(id).expect("it is there").site);
-    let causes: Vec<_> = (events.iter()).map(|event| (name(event.id), event.cause.map(name))).collect();
+    let causes: Vec<_> =
+        (events.iter()).map(|event| (name(event.id), event.cause.map(name))).collect();
     assert_eq!(
         causes,
         [
@@ -329,11 +385,14 @@ fn a_named_parent_is_the_cause_and_a_root_has_none() {
 #[test]
 fn follows_from_is_a_link() {
     let seen = seen("links", || {
-        let [first, second] = [info_span!(target: "links", "first"), info_span!(target: "links", "second")];
+        let [first, second] =
+            [info_span!(target: "links", "first"), info_span!(target: "links", "second")];
         let effect = info_span!(target: "links", "effect");
         effect.follows_from(&first);
         let (other, cause) = (effect.clone(), second.clone());
-        std::thread::spawn(move || _ = other.follows_from(&cause)).join().expect("it does not panic");
+        std::thread::spawn(move || _ = other.follows_from(&cause))
+            .join()
+            .expect("it does not panic");
         // One that is not observed is no reason.
         effect.follows_from(&info_span!(target: "elsewhere", "unseen"));
     });

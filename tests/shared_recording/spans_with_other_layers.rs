@@ -27,15 +27,21 @@ fn spans_can_be_counted_without_events() {
     let sites = counts.by_site();
     let measure = sites.at("counted::one").expect("it was counted").measure;
     assert_eq!((measure.count, measure.panicked, measure.timed), (11, 1, 0));
-    assert_eq!(counts.by_subject().rows.iter().map(|row| row.measure.count).collect::<Vec<_>>(), [6, 5]);
+    assert_eq!(
+        counts.by_subject().rows.iter().map(|row| row.measure.count).collect::<Vec<_>>(),
+        [6, 5]
+    );
 }
 
 #[test]
 fn the_layer_works_beside_filters_and_other_layers() {
     let output = Arc::new(Mutex::new(Vec::new()));
     let writer = Arc::clone(&output);
-    let text = tracing_subscriber::fmt::layer().with_writer(move || Sink(Arc::clone(&writer))).without_time();
-    // Neither keeps anything from the other: ours sees warnings only, the text everything that the filter lets through.
+    let text = tracing_subscriber::fmt::layer()
+        .with_writer(move || Sink(Arc::clone(&writer)))
+        .without_time();
+    // Neither keeps anything from the other: ours sees warnings only, the text everything that the
+    // filter lets through.
     let subscriber = registry()
         .with(EnvFilter::new("composed=info"))
         .with(layer().with_filter(LevelFilter::WARN))
@@ -54,7 +60,9 @@ fn the_layer_works_beside_filters_and_other_layers() {
     assert_eq!(seen.text(), "loud returned\n  heard instant\n");
     let output = String::from_utf8(output.lock().unwrap().clone()).expect("it is text");
     assert!(
-        output.contains("loud:quiet") && output.contains("heard by both") && output.contains("only text"),
+        output.contains("loud:quiet")
+            && output.contains("heard by both")
+            && output.contains("only text"),
         "{output}"
     );
     assert!(!output.contains("heard by nobody"), "{output}");
@@ -76,11 +84,15 @@ impl std::io::Write for Sink {
 fn several_subscribers_are_distinct_and_a_second_layer_is_idle() {
     let seen = watch(spans("several::*"), "several::*", || {
         let (one, two) = (registry().with(layer()).with(layer()), registry().with(layer()));
-        let first = tracing::subscriber::with_default(one, || info_span!(target: "several", "first"));
+        let first =
+            tracing::subscriber::with_default(one, || info_span!(target: "several", "first"));
         // The registry of each begins to count at one.
-        let second = tracing::subscriber::with_default(two, || info_span!(target: "several", "second"));
+        let second =
+            tracing::subscriber::with_default(two, || info_span!(target: "several", "second"));
         assert_eq!(first.id(), second.id());
-        first.in_scope(|| second.in_scope(|| with_layer(|| info!(name: "said", target: "several", ""))));
+        first.in_scope(|| {
+            second.in_scope(|| with_layer(|| info!(name: "said", target: "several", "")))
+        });
         // Without a subscriber there is nothing to see.
         info!(name: "unheard", target: "several", "");
     });
@@ -98,14 +110,21 @@ fn a_library_that_uses_tracing_is_recorded_without_an_edit() {
         });
     });
     let store = seen.profile.store();
-    let events: Vec<_> = seen.events.iter().filter(|event| event.outcome == Outcome::Returned).collect();
+    let events: Vec<_> =
+        seen.events.iter().filter(|event| event.outcome == Outcome::Returned).collect();
     let paths: Vec<&str> = events.iter().map(|event| store.site_path(event.site)).collect();
     for path in ["polling::Poller::notify", "polling::Poller::wait"] {
         assert_eq!(paths.iter().filter(|found| **found == path).count(), 1, "{paths:?}");
     }
-    let wait = events.iter().find(|event| store.site_path(event.site) == "polling::Poller::wait").expect("it waited");
+    let wait = events
+        .iter()
+        .find(|event| store.site_path(event.site) == "polling::Poller::wait")
+        .expect("it waited");
     assert!(store.details(wait.id).iter().any(|detail| detail.name == "deadline"));
-    assert!(seen.events.iter().any(|event| event.cause == Some(wait.id)), "the wait of the system is in it");
+    assert!(
+        seen.events.iter().any(|event| event.cause == Some(wait.id)),
+        "the wait of the system is in it"
+    );
 }
 
 #[test]
@@ -120,30 +139,47 @@ fn a_record_of_log_has_the_place_that_wrote_it() {
         });
     });
     let store = seen.profile.store();
-    let sites: Vec<_> = seen.events.iter().map(|event| store.site(event.site).expect("it is named")).collect();
-    assert_eq!(seen.events.iter().filter(|event| event.cause == Some(seen.events[0].id)).count(), 3);
-    assert!(sites[1].path.starts_with("records::warn:") && sites[3].path.starts_with("records::error:"), "{sites:?}");
+    let sites: Vec<_> =
+        seen.events.iter().map(|event| store.site(event.site).expect("it is named")).collect();
+    assert_eq!(
+        seen.events.iter().filter(|event| event.cause == Some(seen.events[0].id)).count(),
+        3
+    );
+    assert!(
+        sites[1].path.starts_with("records::warn:") && sites[3].path.starts_with("records::error:"),
+        "{sites:?}"
+    );
     assert!(sites[1].id == sites[2].id && sites[1].id != sites[3].id);
-    assert!(sites[1].file.ends_with("spans_with_other_layers.rs") && sites[1].lines.0 > 0, "{sites:?}");
+    assert!(
+        sites[1].file.ends_with("spans_with_other_layers.rs") && sites[1].lines.0 > 0,
+        "{sites:?}"
+    );
     assert_eq!(seen.details(1), ["message=number 0"]);
 }
 
 #[test]
 fn sites_are_listed_with_their_place_and_later_ones_are_matched() {
-    let profiler = Profiler::new("sites").observe(spans("sites::*")).install().expect("there may be none yet");
+    let profiler =
+        Profiler::new("sites").observe(spans("sites::*")).install().expect("there may be none yet");
     let line = line!() + 2;
     with_layer(|| {
         info_span!(target: "sites", "span");
         info!(target: "sites", "said");
         info!(name: "named", target: "sites", "said");
     });
-    let mut sites: Vec<_> = metaspy::instrumenter::entries().iter().map(|entry| entry.site.def()).collect();
+    let mut sites: Vec<_> =
+        metaspy::instrumenter::entries().iter().map(|entry| entry.site.def()).collect();
     sites.retain(|def| def.module == "sites" && def.kind == SiteKind::Span);
     sites.sort_by_key(|def| def.lines);
     let names: Vec<_> = sites.iter().map(|def| (def.name.to_owned(), def.lines.0)).collect();
     let event = format!("info:{}", line + 1);
-    assert_eq!(names, [("span".to_owned(), line), (event, line + 1), ("named".to_owned(), line + 2)]);
-    assert!(sites.iter().all(|def| def.file.ends_with("shared_recording/spans_with_other_layers.rs")));
+    assert_eq!(
+        names,
+        [("span".to_owned(), line), (event, line + 1), ("named".to_owned(), line + 2)]
+    );
+    assert!(
+        sites.iter().all(|def| def.file.ends_with("shared_recording/spans_with_other_layers.rs"))
+    );
     assert_eq!(profiler.uninstall().counts().total(), 3);
 }
 
@@ -151,15 +187,23 @@ fn sites_are_listed_with_their_place_and_later_ones_are_matched() {
 fn a_selector_of_spans_selects_no_function() {
     #[observe]
     fn only_a_function() {}
-    let profiler = Profiler::new("spans").observe(spans("only_*")).install().expect("there may be none yet");
+    let profiler =
+        Profiler::new("spans").observe(spans("only_*")).install().expect("there may be none yet");
     with_layer(|| {
         only_a_function();
         info_span!("only_a_span");
     });
     let profile = profiler.uninstall();
     let rows = profile.store().tally(By::Site, profile.scope()).rows;
-    let paths: Vec<_> = rows.iter().filter_map(|row| row.site).map(|site| profile.store().site_path(site)).collect();
-    assert_eq!((profile.counts().total(), paths.iter().any(|path| path.ends_with("only_a_function"))), (1, false));
+    let paths: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row.site)
+        .map(|site| profile.store().site_path(site))
+        .collect();
+    assert_eq!(
+        (profile.counts().total(), paths.iter().any(|path| path.ends_with("only_a_function"))),
+        (1, false)
+    );
 }
 
 #[test]
@@ -176,8 +220,10 @@ fn an_unobserved_span_writes_nothing() {
 fn a_span_outlives_its_recording() {
     crate::common::alone(module_path!(), "a_span_outlives_its_recording", || {
         let first = Recording::memory().start().expect("a recording starts");
-        let profiler =
-            Profiler::new("outlives").observe(spans("outlives::*")).install().expect("there may be none yet");
+        let profiler = Profiler::new("outlives")
+            .observe(spans("outlives::*"))
+            .install()
+            .expect("there may be none yet");
         let span = with_layer(|| info_span!(target: "outlives", "old"));
         let second = Recording::memory().start().expect("another one starts");
         // Its event lies in the first recording: nothing in the second may hang under it.
@@ -185,8 +231,13 @@ fn a_span_outlives_its_recording() {
         drop(span);
         drop(profiler);
         let filter = "site:outlives::*".parse().expect("a filter");
-        let events = |recording: &Recording| recording.store().forward(Position::Start, &filter, 99, usize::MAX).events;
-        assert_eq!(events(&first).iter().map(|event| event.outcome).collect::<Vec<_>>(), [Outcome::Returned]);
+        let events = |recording: &Recording| {
+            recording.store().forward(Position::Start, &filter, 99, usize::MAX).events
+        };
+        assert_eq!(
+            events(&first).iter().map(|event| event.outcome).collect::<Vec<_>>(),
+            [Outcome::Returned]
+        );
         assert_eq!(events(&second).iter().map(|event| event.cause).collect::<Vec<_>>(), [None]);
     });
 }

@@ -36,13 +36,17 @@ fn the_cause_of_a_task_is_the_event_that_spawned_it() {
         tokio::task::yield_now().await;
     });
     assert_eq!(seen.text(), "task returned\n  task returned\ntask returned\n");
-    let names: Vec<&str> = seen.events.iter().map(|event| seen.profile.store().site_path(event.site)).collect();
+    let names: Vec<&str> =
+        seen.events.iter().map(|event| seen.profile.store().site_path(event.site)).collect();
     let own = |name| format!("shared_recording::tasks::{name}::task");
     assert_eq!(names, [own("first"), own("second"), own("second")]);
     // Each task is one of its own.
     assert_ne!(seen.events[1].subject, seen.events[2].subject);
-    let polls: Vec<u64> =
-        seen.events.iter().map(|event| seen.profile.store().polls(event.id).expect("polled").polls).collect();
+    let polls: Vec<u64> = seen
+        .events
+        .iter()
+        .map(|event| seen.profile.store().polls(event.id).expect("polled").polls)
+        .collect();
     assert_eq!(polls, [2, 2, 2]);
     assert!(seen.details(0)[0].starts_with("waited="), "{:?}", seen.details(0));
 }
@@ -61,7 +65,10 @@ fn causes_between_tasks_cross_threads() {
         assert!(set.is_empty());
     });
     let of = |name: &str| {
-        seen.events.iter().filter(|event| seen.profile.store().site_path(event.site).ends_with(name)).count()
+        seen.events
+            .iter()
+            .filter(|event| seen.profile.store().site_path(event.site).ends_with(name))
+            .count()
     };
     assert_eq!((of("first::task"), of("second::task"), of("::blocking")), (20, 20, 1));
     assert_eq!(seen.text().lines().filter(|line| line.starts_with("  ")).count(), 20);
@@ -75,7 +82,8 @@ fn the_cause_of_a_thread_and_of_carried_work_is_where_they_were_started() {
             inner.join().expect("it ends well").expect("it does, too");
         });
         outer.join().expect("it ends well");
-        let named = thread::build(std::thread::Builder::new().name("named".into()), || 7).expect("it starts");
+        let named = thread::build(std::thread::Builder::new().name("named".into()), || 7)
+            .expect("it starts");
         assert_eq!(named.join().expect("it ends well"), 7);
     });
     assert_eq!(seen.text(), "thread returned\n  thread returned\nthread returned\n");
@@ -86,7 +94,8 @@ fn a_carried_future_has_a_cause_and_no_event() {
     let seen = on_one_thread(async || {
         let carried = async { tasks::spawn(second()).await }.carried();
         // As a task that knows no cause would.
-        let elsewhere = std::thread::spawn(|| Builder::new_current_thread().build().unwrap().block_on(carried));
+        let elsewhere =
+            std::thread::spawn(|| Builder::new_current_thread().build().unwrap().block_on(carried));
         elsewhere.join().expect("it ends").expect("it ends well");
     });
     assert_eq!(seen.text(), "task returned\n");
@@ -177,7 +186,10 @@ fn a_hundred_thousand_tasks_are_counted_one_by_one() {
     async fn counted() {
         tokio::task::yield_now().await;
     }
-    let profiler = Profiler::new("many").observe(tasks().mode(Mode::Tally)).install().expect("they are observed");
+    let profiler = Profiler::new("many")
+        .observe(tasks().mode(Mode::Tally))
+        .install()
+        .expect("they are observed");
     runtime.block_on(async {
         let mut set: JoinSet<()> = (0..100_000).map(|_| counted()).collect();
         while set.join_next().await.is_some() {}
@@ -197,9 +209,13 @@ fn a_hundred_thousand_tasks_are_counted_one_by_one() {
 #[test]
 fn an_unobserved_task_returns_its_value() {
     let runtime = Builder::new_current_thread().build().expect("a runtime");
-    assert_eq!(runtime.block_on(async { tasks::spawn(async { 7 }).await.expect("it ends well") }), 7);
+    assert_eq!(
+        runtime.block_on(async { tasks::spawn(async { 7 }).await.expect("it ends well") }),
+        7
+    );
     let local = tokio::task::LocalSet::new();
     let not_send = std::rc::Rc::new(8);
-    let value = local.block_on(&runtime, async move { tasks::spawn_local(async move { *not_send }).await });
+    let value =
+        local.block_on(&runtime, async move { tasks::spawn_local(async move { *not_send }).await });
     assert_eq!(value.expect("it ends well"), 8);
 }

@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, fs};
 
 use super::source::{files_below, repository};
 
-/// What a package may depend on; ARCHITECTURE.md has the map. Packages that build others, examples and tests may depend on all.
+/// What a package may depend on; ARCHITECTURE.md has the map. Packages that build others, examples
+/// and tests may depend on all.
 const ARROWS: &[(&str, &[&str])] = &[
     // The words of a recording name sites, subjects and outcomes.
     ("metaspy-format", &["metaspy-probe"]),
@@ -14,22 +15,54 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("metaspy-recorder", &["metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-core", &["metaspy-recorder", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-macros", &["metaspy-syntax"]),
-    ("metaspy-instrumenters", &["metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    (
+        "metaspy-instrumenters",
+        &["metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"],
+    ),
     (
         "metaspy-weave",
-        &["metaspy-syntax", "metaspy-core", "metaspy-recorder", "metaspy-reader", "metaspy-format", "metaspy-probe"],
+        &[
+            "metaspy-syntax",
+            "metaspy-core",
+            "metaspy-recorder",
+            "metaspy-reader",
+            "metaspy-format",
+            "metaspy-probe",
+        ],
     ),
     ("metaspy-report", &["metaspy-syntax", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     // Editors read the same source as the weaver.
     (
         "metaspy-lsp",
-        &["metaspy-report", "metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"],
+        &[
+            "metaspy-report",
+            "metaspy-syntax",
+            "metaspy-core",
+            "metaspy-reader",
+            "metaspy-format",
+            "metaspy-probe",
+        ],
     ),
-    ("metaspy-mcp", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
-    ("metaspy-blueprints", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    (
+        "metaspy-mcp",
+        &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"],
+    ),
+    (
+        "metaspy-blueprints",
+        &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"],
+    ),
     ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     // One of its screens is a blueprint.
-    ("metaspy-tui", &["metaspy-blueprints", "metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    (
+        "metaspy-tui",
+        &[
+            "metaspy-blueprints",
+            "metaspy-report",
+            "metaspy-reader",
+            "metaspy-format",
+            "metaspy-probe",
+        ],
+    ),
     ("metaspy-scale", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-probe"]),
     (
         "metaspy-cli",
@@ -60,10 +93,14 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Arrows that the table does not have, each with its reason.
-const EXCEPTIONS: &[(&str, &str, &str)] =
-    &[("metaspy-cli", "metaspy-layout-story", "`metaspy demo`: the one front end that knows a domain")];
+const EXCEPTIONS: &[(&str, &str, &str)] = &[(
+    "metaspy-cli",
+    "metaspy-layout-story",
+    "`metaspy demo`: the one front end that knows a domain",
+)];
 
-/// All that the packages below everything may depend on. A further crate in the core is argued for here.
+/// All that the packages below everything may depend on. A further crate in the core is argued for
+/// here.
 const CORE_DEPENDENCIES: &[(&str, &[&str])] = &[
     // The mapping that the words lie in; views, which travel as JSON.
     ("metaspy-format", &["memmap2", "serde"]),
@@ -92,7 +129,9 @@ pub fn faults() -> Vec<String> {
             faults.push(format!("{file}: {from} -> {to}"));
         }
         let core = CORE_DEPENDENCIES.iter().find(|(name, _)| name == from);
-        if core.is_some_and(|(_, allowed)| !allowed.contains(&to.as_str()) && !ours.contains(to.as_str())) {
+        if core.is_some_and(|(_, allowed)| {
+            !allowed.contains(&to.as_str()) && !ours.contains(to.as_str())
+        }) {
             faults.push(format!("{file}: {from} -> {to} (a crate that the core has no need of)"));
         }
     }
@@ -103,7 +142,11 @@ pub fn faults() -> Vec<String> {
 pub fn needless() -> Vec<String> {
     let arrows = read();
     let used = |a: &str, b: &str| arrows.iter().any(|arrow| arrow.from == a && arrow.to == b);
-    EXCEPTIONS.iter().filter(|(a, b, _)| !used(a, b)).map(|(a, b, _)| format!("{a} -> {b}")).collect()
+    EXCEPTIONS
+        .iter()
+        .filter(|(a, b, _)| !used(a, b))
+        .map(|(a, b, _)| format!("{a} -> {b}"))
+        .collect()
 }
 
 /// The normal and build dependencies of every package of the repository.
@@ -111,8 +154,10 @@ fn read() -> Vec<Arrow> {
     let root = repository();
     let mut arrows = Vec::new();
     for file in files_below(&root, &|name| name == "Cargo.toml") {
-        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let file = file.strip_prefix(&root).expect("the file lies below the root").display().to_string();
+        let text =
+            fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let file =
+            file.strip_prefix(&root).expect("the file lies below the root").display().to_string();
         arrows.extend(dependencies(&text).map(|(from, to)| Arrow { from, to, file: file.clone() }));
     }
     assert!(arrows.len() > 20, "the manifests were read: {} dependencies", arrows.len());
@@ -134,7 +179,8 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (String, String)> {
             }
         } else if let Some((key, value)) = line.split_once('=') {
             // `name.workspace = true`
-            let key = key.trim().split('.').next().expect("a split has a first part").trim_matches('"');
+            let key =
+                key.trim().split('.').next().expect("a split has a first part").trim_matches('"');
             if section == "package" && key == "name" {
                 package = value.trim().trim_matches('"').to_string();
             }
@@ -159,6 +205,7 @@ fn real_name(key: &str, value: &str) -> String {
 fn dependencies_are_found_in_every_notation() {
     let manifest = "[package]\nname = \"a\"\n[dependencies]\nb = \"1\"\nc.workspace = true\nd = { package = \"e\" }\n\
                     [target.'cfg(unix)'.dependencies]\nf = \"1\"\n[dev-dependencies]\ng = \"1\"\n[dependencies.h]\nversion = \"1\"\n";
-    let found: Vec<String> = dependencies(manifest).map(|(from, to)| format!("{from} {to}")).collect();
+    let found: Vec<String> =
+        dependencies(manifest).map(|(from, to)| format!("{from} {to}")).collect();
     assert_eq!(found, ["a b", "a c", "a e", "a f", "a h"]);
 }

@@ -1,14 +1,15 @@
 //! Counts of the source text: how large it is, and how often shapes occur that are hard to read.
 //!
-//! `cargo test --test tidy counts -- --nocapture` prints them. Product code is what the packages' `src` folders have
-//! outside tests, and a line of code has more than a comment. No shape may become more frequent.
+//! `cargo test --test tidy counts -- --nocapture` prints them. Product code is what the packages'
+//! `src` folders have outside tests, and a line of code has more than a comment. No shape may
+//! become more frequent.
 
 use std::{collections::BTreeSet, fmt};
 
 use super::source::Source;
 
-/// The most of each shape that 1,000 lines of product code may have, and of the word in 1,000 words of comments: a little more
-/// than there is. A lower rate lowers its bound.
+/// The most of each shape that 1,000 lines of product code may have, and of the word in 1,000 words
+/// of comments: a little more than there is. A lower rate lowers its bound.
 const MOST: [(&str, f64); 5] = [
     ("bound closures", 11.2),
     ("arms of booleans", 2.1),
@@ -17,7 +18,8 @@ const MOST: [(&str, f64); 5] = [
     ("\"what\" in 1,000 words of comments", 5.3),
 ];
 
-/// What the source text has, with rates per 1,000 lines of product code unless a field says otherwise.
+/// What the source text has, with rates per 1,000 lines of product code unless a field says
+/// otherwise.
 #[derive(Default)]
 pub struct Counts {
     files: usize,
@@ -90,7 +92,8 @@ impl Counts {
             self.boolean_arms += usize::from(code.contains("true =>") || code.contains("false =>"));
             self.tuple_lets += usize::from(binds_tuple(code));
             if let Some(comment) = text.trim().strip_prefix("//") {
-                let words = comment.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+                let words =
+                    comment.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
                 for word in words {
                     self.comment_words += 1;
                     self.whats += usize::from(word.eq_ignore_ascii_case("what"));
@@ -160,19 +163,29 @@ fn function_lengths(code: &str) -> Vec<usize> {
     lengths
 }
 
-/// Items with `pub` that another package can name: the module is public, or a `pub use` has the name.
+/// Items with `pub` that another package can name: the module is public, or a `pub use` has the
+/// name.
 fn public_items(sources: &[Source]) -> usize {
     let libraries: Vec<&Source> = sources
         .iter()
         .filter(|source| source.is_product())
-        .filter(|source| !source.path.starts_with("examples/") && !source.path.starts_with("benches/"))
-        .filter(|source| !source.path.contains("/bin/") && !source.path.starts_with("sampler/machines/"))
+        .filter(|source| {
+            !source.path.starts_with("examples/") && !source.path.starts_with("benches/")
+        })
+        .filter(|source| {
+            !source.path.contains("/bin/") && !source.path.starts_with("sampler/machines/")
+        })
         .collect();
-    let packages: BTreeSet<&str> = libraries.iter().filter_map(|source| package(&source.path)).collect();
+    let packages: BTreeSet<&str> =
+        libraries.iter().filter_map(|source| package(&source.path)).collect();
     let items = packages.into_iter().map(|name| {
-        let files: Vec<&Source> =
-            libraries.iter().filter(|source| package(&source.path) == Some(name)).copied().collect();
-        let used: BTreeSet<&str> = files.iter().flat_map(|source| reexports(&source.code)).collect();
+        let files: Vec<&Source> = libraries
+            .iter()
+            .filter(|source| package(&source.path) == Some(name))
+            .copied()
+            .collect();
+        let used: BTreeSet<&str> =
+            files.iter().flat_map(|source| reexports(&source.code)).collect();
         let hidden = hidden_modules(&files);
         files.iter().map(|source| public_items_of(source, &hidden, &used)).sum::<usize>()
     });
@@ -210,7 +223,9 @@ fn reexports(code: &str) -> Vec<&str> {
     for (at, found) in code.match_indices("pub use ") {
         let tree = &code[at + found.len()..];
         let tree = &tree[..tree.find(';').unwrap_or(tree.len())];
-        names.extend(tree.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()));
+        names.extend(
+            tree.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()),
+        );
     }
     names
 }
@@ -219,7 +234,8 @@ fn public_items_of(source: &Source, hidden: &[String], used: &BTreeSet<&str>) ->
     const ITEMS: &[&str] = &["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
     const QUALIFIERS: &[&str] = &["unsafe", "async", "extern"];
     let stem = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
-    let is_hidden = hidden.iter().any(|module| stem == module || stem.starts_with(&format!("{module}/")));
+    let is_hidden =
+        hidden.iter().any(|module| stem == module || stem.starts_with(&format!("{module}/")));
     let mut type_is_public = true;
     let mut count = 0;
     for line in source.code.lines() {
@@ -228,7 +244,8 @@ fn public_items_of(source: &Source, hidden: &[String], used: &BTreeSet<&str>) ->
             type_is_public = !is_hidden || names.any(|name| used.contains(name));
         }
         let Some(item) = line.trim_start().strip_prefix("pub ") else { continue };
-        let mut words = item.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        let mut words =
+            item.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
         let Some(kind) = words.find(|word| !QUALIFIERS.contains(word)) else { continue };
         let Some(name) = words.find(|word| !ITEMS.contains(word)) else { continue };
         let is_member = line.starts_with(' ');

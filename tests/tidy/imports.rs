@@ -1,7 +1,8 @@
 //! Import circles: modules of one package that use each other.
 //!
-//! A module is a file. An arrow leads from a file to the file that defines a name, through re-exports, so a table of
-//! contents (`pub use`) is no arrow. `mod` declarations and tests are none, either.
+//! A module is a file. An arrow leads from a file to the file that defines a name, through
+//! re-exports, so a table of contents (`pub use`) is no arrow. `mod` declarations and tests are
+//! none, either.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -36,17 +37,22 @@ pub fn circles(sources: &[Source], folder: &str) -> Vec<Circle> {
     for (from, to) in arrows.keys() {
         next.entry(from).or_default().insert(to);
     }
-    let reached: BTreeMap<&str, BTreeSet<&str>> = next.keys().map(|from| (*from, reachable(&next, from))).collect();
+    let reached: BTreeMap<&str, BTreeSet<&str>> =
+        next.keys().map(|from| (*from, reachable(&next, from))).collect();
     let mut circles: Vec<Circle> = Vec::new();
     for (from, all) in &reached {
         if !all.contains(from) || circles.iter().any(|circle| circle.files.contains(*from)) {
             continue;
         }
         let back = |to: &&str| reached.get(*to).is_some_and(|all| all.contains(from));
-        let files: BTreeSet<String> = all.iter().copied().filter(|to| back(to)).map(str::to_string).collect();
-        let within = |arrow: &(String, String)| files.contains(&arrow.0) && files.contains(&arrow.1);
-        let arrows =
-            arrows.iter().filter(|(arrow, _)| within(arrow)).map(|(arrow, name)| (arrow.clone(), name.clone()));
+        let files: BTreeSet<String> =
+            all.iter().copied().filter(|to| back(to)).map(str::to_string).collect();
+        let within =
+            |arrow: &(String, String)| files.contains(&arrow.0) && files.contains(&arrow.1);
+        let arrows = arrows
+            .iter()
+            .filter(|(arrow, _)| within(arrow))
+            .map(|(arrow, name)| (arrow.clone(), name.clone()));
         circles.push(Circle { arrows: arrows.collect(), files });
     }
     circles.sort_by_key(|circle| std::cmp::Reverse(circle.files.len()));
@@ -92,7 +98,9 @@ impl Package {
         let files: BTreeMap<Path, (&str, &Source)> = sources
             .iter()
             .filter(|source| source.is_product())
-            .filter_map(|source| Some((source.path.strip_prefix(folder)?.strip_prefix('/')?, source)))
+            .filter_map(|source| {
+                Some((source.path.strip_prefix(folder)?.strip_prefix('/')?, source))
+            })
             .map(|(file, source)| (module_path(file), (file, source)))
             .collect();
         let names: BTreeSet<Path> = files.keys().cloned().collect();
@@ -113,7 +121,9 @@ impl Package {
             for target in self.targets(path, module) {
                 let Some(to) = self.resolve(&target, 0) else { continue };
                 if to != module.file {
-                    arrows.entry((module.file.clone(), to.to_string())).or_insert_with(|| target.join("::"));
+                    arrows
+                        .entry((module.file.clone(), to.to_string()))
+                        .or_insert_with(|| target.join("::"));
                 }
             }
         }
@@ -128,14 +138,19 @@ impl Package {
                 targets.extend(self.used_through_glob(import, module));
                 continue;
             }
-            let uses: Vec<&[String]> = module.body.windows(3).filter(|window| window[0] == import.name).collect();
+            let uses: Vec<&[String]> =
+                module.body.windows(3).filter(|window| window[0] == import.name).collect();
             if import.public && uses.is_empty() {
                 continue;
             }
             let members: BTreeSet<&String> =
                 uses.iter().filter(|window| window[1] == "::").map(|window| &window[2]).collect();
             if self.modules.contains_key(&import.path) && !members.is_empty() {
-                targets.extend(members.into_iter().map(|member| join(&import.path, std::slice::from_ref(member))));
+                targets.extend(
+                    members
+                        .into_iter()
+                        .map(|member| join(&import.path, std::slice::from_ref(member))),
+                );
             } else {
                 targets.push(import.path.clone());
             }
@@ -145,8 +160,11 @@ impl Package {
         while at < module.body.len() {
             let length = path_length(&module.body[at..]);
             if length > 1 && (at == 0 || module.body[at - 1] != "::") {
-                let segments: Path =
-                    module.body[at..at + length].iter().filter(|token| *token != "::").cloned().collect();
+                let segments: Path = module.body[at..at + length]
+                    .iter()
+                    .filter(|token| *token != "::")
+                    .cloned()
+                    .collect();
                 targets.extend(absolute(&segments, path, &names));
             }
             at += length.max(1);
@@ -154,10 +172,12 @@ impl Package {
         targets
     }
 
-    /// Names of a glob's module that the body of `module` uses. One that the body defines itself hides the glob's.
+    /// Names of a glob's module that the body of `module` uses. One that the body defines itself
+    /// hides the glob's.
     fn used_through_glob(&self, import: &Import, module: &Module) -> Vec<Path> {
         let Some(source) = self.modules.get(&import.path) else { return Vec::new() };
-        let begins_path = |at: usize| at == 0 || !matches!(module.body[at - 1].as_str(), "::" | ".");
+        let begins_path =
+            |at: usize| at == 0 || !matches!(module.body[at - 1].as_str(), "::" | ".");
         let tokens = module.body.iter().enumerate().filter(|(at, _)| begins_path(*at));
         let names: BTreeSet<&String> = tokens.map(|(_, token)| token).collect();
         let used = names.into_iter().filter(|name| source.provides(name) && !module.defines(name));
@@ -190,17 +210,28 @@ impl Package {
 }
 
 impl Module {
-    /// Whether a glob import of this module brings the name: an item or an import, private ones too, since modules
-    /// below see them.
+    /// Whether a glob import of this module brings the name: an item or an import, private ones
+    /// too, since modules below see them.
     fn provides(&self, name: &str) -> bool {
         self.defines(name) || self.imports.iter().any(|import| import.name == name)
     }
 
     fn defines(&self, name: &str) -> bool {
-        const ITEMS: &[&str] =
-            &["fn", "struct", "enum", "union", "trait", "type", "const", "static", "macro_rules", "mod"];
+        const ITEMS: &[&str] = &[
+            "fn",
+            "struct",
+            "enum",
+            "union",
+            "trait",
+            "type",
+            "const",
+            "static",
+            "macro_rules",
+            "mod",
+        ];
         let item = |window: &[String]| window[1] == name && ITEMS.contains(&window[0].as_str());
-        self.body.windows(2).any(item) || self.imports.iter().any(|import| import.public && import.name == name)
+        self.body.windows(2).any(item)
+            || self.imports.iter().any(|import| import.public && import.name == name)
     }
 }
 
@@ -208,7 +239,11 @@ impl Module {
 fn module_path(file: &str) -> Path {
     let stem = file.strip_suffix(".rs").unwrap_or(file);
     let stem = stem.strip_suffix("/mod").unwrap_or(stem);
-    if stem == "lib" || stem == "main" { Vec::new() } else { stem.split('/').map(str::to_string).collect() }
+    if stem == "lib" || stem == "main" {
+        Vec::new()
+    } else {
+        stem.split('/').map(str::to_string).collect()
+    }
 }
 
 /// The imports of a module, and the tokens of all else.
@@ -216,10 +251,14 @@ fn read(code: &str, path: &Path, names: &BTreeSet<Path>) -> (Vec<Import>, Vec<St
     let tokens = tokens(code);
     let (mut imports, mut body, mut at) = (Vec::new(), Vec::new(), 0);
     while at < tokens.len() {
-        let begins = at == 0 || matches!(tokens[at - 1].as_str(), ";" | "}" | "{" | "]" | "pub" | ")");
+        let begins =
+            at == 0 || matches!(tokens[at - 1].as_str(), ";" | "}" | "{" | "]" | "pub" | ")");
         if tokens[at] == "use" && begins {
             let public = at > 0 && matches!(tokens[at - 1].as_str(), "pub" | ")");
-            let end = tokens[at..].iter().position(|token| token == ";").map_or(tokens.len(), |length| at + length);
+            let end = tokens[at..]
+                .iter()
+                .position(|token| token == ";")
+                .map_or(tokens.len(), |length| at + length);
             let mut found = Vec::new();
             expand(&tokens[at + 1..end], &[], &mut found);
             for (segments, name) in found {
@@ -279,7 +318,8 @@ fn expand(tree: &[String], before: &[String], found: &mut Vec<(Path, String)>) {
     }
 }
 
-/// A path from the root of the package; `None` for a path into another one, or to a name without a path.
+/// A path from the root of the package; `None` for a path into another one, or to a name without a
+/// path.
 fn absolute(segments: &[String], from: &[String], names: &BTreeSet<Path>) -> Option<Path> {
     match segments.first()?.as_str() {
         "crate" => Some(segments[1..].to_vec()),
@@ -300,8 +340,11 @@ fn join(path: &[String], rest: &[String]) -> Path {
 
 /// How many tokens a path `a::b::c` at the beginning takes.
 fn path_length(tokens: &[String]) -> usize {
-    let is_name =
-        |at: usize| tokens.get(at).is_some_and(|token| token.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    let is_name = |at: usize| {
+        tokens
+            .get(at)
+            .is_some_and(|token| token.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+    };
     if !is_name(0) {
         return 1;
     }
@@ -333,6 +376,7 @@ fn tokens(code: &str) -> Vec<String> {
 fn trees_of_imports_are_expanded() {
     let mut found = Vec::new();
     expand(&tokens("crate::{a::{self, B as C}, d::*, e}"), &[], &mut found);
-    let found: Vec<String> = found.iter().map(|(path, name)| format!("{} {name}", path.join("::"))).collect();
+    let found: Vec<String> =
+        found.iter().map(|(path, name)| format!("{} {name}", path.join("::"))).collect();
     assert_eq!(found, ["crate::a a", "crate::a::B C", "crate::d *", "crate::e e"]);
 }

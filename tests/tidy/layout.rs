@@ -1,8 +1,9 @@
 //! Shifts and masks of recorded words belong to `metaspy-core/format`.
 //!
-//! The writer and the readers may not take a word apart themselves: `end >> 59 & 7` compiles wherever it is written, and
-//! nothing fails when the layout moves. So outside the format each shift by a constant and each mask with a number is a
-//! fault, unless the line is listed below with the reason why it is no layout.
+//! The writer and the readers may not take a word apart themselves: `end >> 59 & 7` compiles
+//! wherever it is written, and nothing fails when the layout moves. So outside the format each
+//! shift by a constant and each mask with a number is a fault, unless the line is listed below with
+//! the reason why it is no layout.
 
 use super::source::Source;
 
@@ -18,11 +19,15 @@ const ROOMS: &[&str] = &[
 /// The room of the layout, at its place and at the one that it had before it was a package.
 const FORMAT: &[&str] = &["metaspy-core/format/", "metaspy-core/src/format/"];
 
-/// Lines that shift or mask something else than a recorded word: the end of a path, a part of the line (all lines of the
-/// file if it is empty), the reason.
+/// Lines that shift or mask something else than a recorded word: the end of a path, a part of the
+/// line (all lines of the file if it is empty), the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("arm/mod.rs", "", "the arm word of a site is in the memory of the process only"),
-    ("causality.rs", "EVENT_BITS", "a carried cause is a number in a message, and no word of a recording"),
+    (
+        "causality.rs",
+        "EVENT_BITS",
+        "a carried cause is a number in a message, and no word of a recording",
+    ),
     ("causes/effects.rs", "PLACE_BITS", "pairs of an index that is built in memory"),
     ("method_profilers/dispatch.rs", "", "a set of profilers, one bit each"),
     ("method_profilers/identity_set.rs", "identity >> 32", "the first cell of a hash table"),
@@ -52,8 +57,9 @@ pub fn faults(sources: &[Source]) -> (Vec<String>, Vec<String>) {
             if !shifts_or_masks(line) {
                 continue;
             }
-            let excepted =
-                EXCEPTIONS.iter().position(|(path, part, _)| source.path.ends_with(path) && line.contains(part));
+            let excepted = EXCEPTIONS
+                .iter()
+                .position(|(path, part, _)| source.path.ends_with(path) && line.contains(part));
             match excepted {
                 Some(exception) => used[exception] = true,
                 None => faults.push(format!("{}:{}: {}", source.path, at + 1, line.trim())),
@@ -143,13 +149,18 @@ fn is_mask(tokens: &[&str]) -> bool {
 }
 
 fn is_capitals(token: &str) -> bool {
-    token.len() > 1 && token.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    token.len() > 1
+        && token.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// True for what stands before a binary operator. Without it `&` is a reference.
 fn is_operand(token: &str) -> bool {
-    let keyword = matches!(token, "return" | "in" | "match" | "if" | "else" | "mut" | "as" | "move" | "ref");
-    !keyword && (token == ")" || token == "]" || token.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    let keyword =
+        matches!(token, "return" | "in" | "match" | "if" | "else" | "mut" | "as" | "move" | "ref");
+    !keyword
+        && (token == ")"
+            || token == "]"
+            || token.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 #[test]

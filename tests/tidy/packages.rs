@@ -28,7 +28,13 @@ pub fn folders() -> Vec<String> {
     let folders = manifests.iter().filter_map(|manifest| manifest.parent());
     let mut names: Vec<String> = folders
         .filter(|folder| folder.join("src").is_dir())
-        .map(|folder| folder.strip_prefix(&root).expect("the folder lies below the root").display().to_string())
+        .map(|folder| {
+            folder
+                .strip_prefix(&root)
+                .expect("the folder lies below the root")
+                .display()
+                .to_string()
+        })
         .map(|name| if name.is_empty() { name } else { format!("{name}/") })
         .collect();
     names.sort();
@@ -42,19 +48,26 @@ pub fn faults() -> Vec<String> {
     let mut faults = Vec::new();
     let mut published = 0;
     for manifest in files_below(&root, &|name| name == "Cargo.toml") {
-        let text = fs::read_to_string(&manifest).unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
+        let text = fs::read_to_string(&manifest)
+            .unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
         let Some(package) = section(&text, "package") else { continue };
         if package.lines().any(|line| line.trim() == "publish = false") {
             continue;
         }
         published += 1;
         let folder = manifest.parent().unwrap_or(Path::new("."));
-        let name = manifest.strip_prefix(&root).expect("the file lies below the root").display().to_string();
+        let name = manifest
+            .strip_prefix(&root)
+            .expect("the file lies below the root")
+            .display()
+            .to_string();
         let has = |key: &str| {
             let lines = package.lines().filter_map(|line| line.split(['=', '.']).next());
             lines.map(str::trim).any(|found| found == key)
         };
-        faults.extend(KEYS.iter().filter(|key| !has(key)).map(|key| format!("{name}: `{key}` is missing")));
+        faults.extend(
+            KEYS.iter().filter(|key| !has(key)).map(|key| format!("{name}: `{key}` is missing")),
+        );
         let missing = FILES.iter().filter(|file| !folder.join(file).is_file());
         faults.extend(missing.map(|file| format!("{name}: {file} is missing beside it")));
         if section(&text, "package.metadata.docs.rs").is_none() {

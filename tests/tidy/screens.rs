@@ -1,5 +1,6 @@
-//! Screens that documents quote: their sentences are those of the program. The benchmark of findings records the programs of
-//! `docs/findings.md` again, and compares those screens as a whole.
+//! Screens that documents quote: their sentences are those of the program. The benchmark of
+//! findings records the programs of `docs/findings.md` again, and compares those screens as a
+//! whole.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,19 +25,25 @@ const DATA: &[&str] = &[
 
 /// Sentences of quoted screens that no string of the program contains.
 pub fn faults(sources: &[Source]) -> Vec<String> {
-    let product = sources.iter().filter(|source| source.is_product() && source.path.ends_with(".rs"));
+    let product =
+        sources.iter().filter(|source| source.is_product() && source.path.ends_with(".rs"));
     let known: BTreeSet<Vec<String>> =
         product.flat_map(|source| runs(&joined(&source.text)).collect::<Vec<_>>()).collect();
-    let docs = fs::read_dir(repository().join("docs")).expect("the documents are in the repository");
-    let documents = docs.flatten().map(|entry| entry.path()).chain([repository().join("README.md")]);
+    let docs =
+        fs::read_dir(repository().join("docs")).expect("the documents are in the repository");
+    let documents =
+        docs.flatten().map(|entry| entry.path()).chain([repository().join("README.md")]);
     let mut faults = Vec::new();
-    for path in documents.filter(|path| path.extension().is_some_and(|it| it == "md") && !path.ends_with("findings.md"))
-    {
+    for path in documents.filter(|path| {
+        path.extension().is_some_and(|it| it == "md") && !path.ends_with("findings.md")
+    }) {
         let text = fs::read_to_string(&path).expect("it is in the repository");
         for screen in text.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next()) {
-            let unknown = runs(screen).filter(|run| !is_known(run, &known)).map(|run| run.join(" "));
-            faults
-                .extend(unknown.map(|run| format!("{}: \"{run}\"", path.file_name().expect("it is a file").display())));
+            let unknown =
+                runs(screen).filter(|run| !is_known(run, &known)).map(|run| run.join(" "));
+            faults.extend(unknown.map(|run| {
+                format!("{}: \"{run}\"", path.file_name().expect("it is a file").display())
+            }));
         }
     }
     faults
@@ -56,15 +63,16 @@ fn is_known(run: &[String], known: &BTreeSet<Vec<String>>) -> bool {
 
 /// A source without comments, whose strings are not broken into lines.
 fn joined(source: &str) -> String {
-    let code: Vec<&str> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code: Vec<&str> =
+        source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
     let mut lines = code.split("\\\n");
     let first = lines.next().unwrap_or_default().to_owned();
     lines.fold(first, |text, line| text + line.trim_start())
 }
 
-/// All runs of words. What is no plain word, such as a number, a path or a placeholder, ends a run, and so do a column and
-/// the end of a sentence.
+/// All runs of words. What is no plain word, such as a number, a path or a placeholder, ends a run,
+/// and so do a column and the end of a sentence.
 fn runs(text: &str) -> impl Iterator<Item = Vec<String>> {
     const MARKS: [char; 7] = [',', ';', ':', '.', '"', '(', ')'];
     let mut runs = Vec::new();

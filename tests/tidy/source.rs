@@ -35,10 +35,14 @@ pub fn read_all(root: &Path) -> Vec<Source> {
     files.sort();
     let mut sources: Vec<Source> = files.iter().map(|file| Source::read(root, file)).collect();
     // A file belongs to the tests if the module that declares it says so.
-    let in_tests: Vec<String> = sources.iter().flat_map(|source| source.test_modules.clone()).collect();
+    let in_tests: Vec<String> =
+        sources.iter().flat_map(|source| source.test_modules.clone()).collect();
     for source in &mut sources {
         source.in_tests = in_tests.iter().any(|module| {
-            source.path.strip_prefix(module.as_str()).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+            source
+                .path
+                .strip_prefix(module.as_str())
+                .is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
         });
     }
     sources
@@ -47,14 +51,16 @@ pub fn read_all(root: &Path) -> Vec<Source> {
 /// Files below `folder` whose name passes `wanted`.
 pub fn files_below(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for entry in entries {
         let entry = entry.expect("entries of a readable folder are readable");
         let name = entry.file_name().into_string().expect("names in the repository are UTF-8");
         let kind = entry.file_type().expect("entries of a readable folder have a type");
         if kind.is_dir() {
             // A package with a git folder of its own is another checkout.
-            if !FOLDERS_PASSED_OVER.contains(&name.as_str()) && !entry.path().join(".git").exists() {
+            if !FOLDERS_PASSED_OVER.contains(&name.as_str()) && !entry.path().join(".git").exists()
+            {
                 found.extend(files_below(&entry.path(), wanted));
             }
         } else if kind.is_file() && wanted(&name) {
@@ -66,14 +72,24 @@ pub fn files_below(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Vec<PathBuf>
 
 impl Source {
     fn read(root: &Path, file: &Path) -> Self {
-        let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let path = file.strip_prefix(root).expect("the file lies below the root").to_string_lossy().replace('\\', "/");
+        let text =
+            fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let path = file
+            .strip_prefix(root)
+            .expect("the file lies below the root")
+            .to_string_lossy()
+            .replace('\\', "/");
         let code = if path.ends_with(".rs") { code_of(&text) } else { String::new() };
         let (product, tests) = without_tests(&code);
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let stem = path.strip_suffix(".rs").unwrap_or(&path);
-        let folder = if matches!(stem.rsplit('/').next(), Some("mod" | "lib" | "main")) { folder } else { stem };
-        let test_modules = declared_modules(&tests).map(|name| format!("{folder}/{name}")).collect();
+        let folder = if matches!(stem.rsplit('/').next(), Some("mod" | "lib" | "main")) {
+            folder
+        } else {
+            stem
+        };
+        let test_modules =
+            declared_modules(&tests).map(|name| format!("{folder}/{name}")).collect();
         Source { code: product, text, in_tests: false, test_modules, path }
     }
 
@@ -99,8 +115,10 @@ impl Source {
             return Vec::new();
         }
         let mut missing = Vec::new();
-        let first = self.text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("#!["));
-        let documented = first.is_some_and(|line| line.starts_with("//!")) || self.text.starts_with("#![doc");
+        let first =
+            self.text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("#!["));
+        let documented =
+            first.is_some_and(|line| line.starts_with("//!")) || self.text.starts_with("#![doc");
         if !documented && !self.path.ends_with("/tests.rs") {
             missing.push(self.path.clone());
         }
@@ -229,7 +247,8 @@ fn without_tests(code: &str) -> (String, String) {
         .min()
     {
         let end = end_of_item(&out, found);
-        let blank: String = out[found..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
+        let blank: String =
+            out[found..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
         tests.push_str(&out[found..end]);
         tests.push('\n');
         out.replace_range(found..end, &blank);

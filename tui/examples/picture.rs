@@ -57,7 +57,8 @@ fn screen(store: Store, file: &str, keys: &str) -> Buffer {
             settle(&mut crawler);
         }
     }
-    let mut terminal = Terminal::new(TestBackend::new(SCREEN.0, SCREEN.1)).expect("a screen in memory");
+    let mut terminal =
+        Terminal::new(TestBackend::new(SCREEN.0, SCREEN.1)).expect("a screen in memory");
     terminal.draw(|frame| draw(frame, &crawler)).expect("a screen in memory");
     terminal.backend().buffer().clone()
 }
@@ -77,7 +78,8 @@ fn settle(crawler: &mut Crawler) {
 }
 
 fn svg(cells: &Buffer) -> String {
-    let (width, height) = (f64::from(cells.area.width) * CELL.0, f64::from(cells.area.height) * CELL.1);
+    let (width, height) =
+        (f64::from(cells.area.width) * CELL.0, f64::from(cells.area.height) * CELL.1);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-8 -8 {:.0} {:.0}\" font-family=\"DejaVu Sans Mono, Menlo, \
          Consolas, monospace\" font-size=\"14\">\n<rect x=\"-8\" y=\"-8\" width=\"100%\" height=\"100%\" rx=\"6\" fill=\"#16181d\"/>\n",

@@ -35,7 +35,12 @@ const CASES: [Measured; 7] = [
         environment: &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")],
         goal: None,
     },
-    Measured { name: "tree", build: Build::Woven, environment: &[("METASPY_PROFILE", "contexts")], goal: None },
+    Measured {
+        name: "tree",
+        build: Build::Woven,
+        environment: &[("METASPY_PROFILE", "contexts")],
+        goal: None,
+    },
     Measured {
         name: "heap",
         build: Build::Heap,
@@ -48,16 +53,23 @@ const CASES: [Measured; 7] = [
         environment: &[("METASPY_PROFILE", "allocations")],
         goal: Some((1.5, 3.0)),
     },
-    Measured { name: "callers", build: Build::Woven, environment: &[("METASPY_PROFILE", "calls")], goal: None },
+    Measured {
+        name: "callers",
+        build: Build::Woven,
+        environment: &[("METASPY_PROFILE", "calls")],
+        goal: None,
+    },
 ];
 
 /// Builds the programs, measures each case interleaved, and prints the table.
 pub fn measure(command: &Path) {
     let programs = programs::wanted(None);
     let package = programs::package(&programs);
-    let [plain, woven, heap] = ["plain", "woven", "heap"].map(|name| target().join("editor").join(name));
+    let [plain, woven, heap] =
+        ["plain", "woven", "heap"].map(|name| target().join("editor").join(name));
     let words = child::option("--words").unwrap_or_default();
-    let selectors: Vec<String> = programs.iter().map(|it| format!("{}::** {words}", it.name)).collect();
+    let selectors: Vec<String> =
+        programs.iter().map(|it| format!("{}::** {words}", it.name)).collect();
     let weave: Vec<&str> = selectors.iter().flat_map(|selector| ["--weave", selector]).collect();
     build(&package, Path::new(env!("CARGO")), &plain, &["build", "--release"]);
     // The command gives programs that it runs an allocator that counts.
@@ -95,7 +107,9 @@ pub fn measure(command: &Path) {
 
 /// The last lines of the table, beside the paper's and the goals.
 fn summarise(ratios: &[Vec<f64>]) {
-    let mean = |ratios: &[f64]| (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let mean = |ratios: &[f64]| {
+        (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
+    };
     let worst = |ratios: &[f64]| ratios.iter().copied().fold(0.0, f64::max);
     let rows: [(&str, &dyn Fn(&[f64]) -> f64); 2] = [("geometric mean", &mean), ("worst", &worst)];
     for (what, of) in rows {
@@ -108,7 +122,10 @@ fn summarise(ratios: &[Vec<f64>]) {
         let Some((most, worst_most)) = case.goal else { continue };
         let (mean, worst) = (mean(ratios), worst(ratios));
         let verdict = if mean <= most && worst <= worst_most { "met" } else { "missed" };
-        println!("goal {verdict}: {}: geometric mean {mean:.2} of {most}, worst {worst:.2} of {worst_most}", case.name);
+        println!(
+            "goal {verdict}: {}: geometric mean {mean:.2} of {most}, worst {worst:.2} of {worst_most}",
+            case.name
+        );
     }
 }
 

@@ -1,9 +1,10 @@
-//! What the editor's numbers cost: the table of *Augmenting Static Source Views in IDEs with Dynamic Metrics* (section 4.3).
-//! The time with the shadow stack, with the tree of calling contexts and with counts of objects, over the plain time, for
-//! twelve published crates. And what the language server takes on a workspace of 100,000 lines.
+//! What the editor's numbers cost: the table of *Augmenting Static Source Views in IDEs with
+//! Dynamic Metrics* (section 4.3). The time with the shadow stack, with the tree of calling
+//! contexts and with counts of objects, over the plain time, for twelve published crates. And what
+//! the language server takes on a workspace of 100,000 lines.
 //!
-//! `--only server` (or `contexts`), `--rounds N` (9), `--crates heck,taffy` (all), `--cpu` (by processor time), `--smoke`;
-//! `--words 'lines>=6'` (further conditions on woven functions);
+//! `--only server` (or `contexts`), `--rounds N` (9), `--crates heck,taffy` (all), `--cpu` (by
+//! processor time), `--smoke`; `--words 'lines>=6'` (further conditions on woven functions);
 //! `--weaver PATH` is a `cargo-metaspy` in place of the one of this repository.
 
 mod contexts;

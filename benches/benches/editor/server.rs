@@ -1,5 +1,5 @@
-//! The language server on a large workspace: how long a hover takes, its memory, and how soon it shows a call that has just
-//! been made.
+//! The language server on a large workspace: how long a hover takes, its memory, and how soon it
+//! shows a call that has just been made.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use metaspy_benches::report::target;
 use metaspy_benches::stats::{median, quantile};
 use serde_json::{Value, json};
 
-/// Functions of a module, and lines of a function: with 100 modules the workspace has 100,000 lines.
+/// Functions of a module, and lines of a function: with 100 modules the workspace has 100,000
+/// lines.
 const FUNCTIONS: usize = 50;
 const LINES: usize = 20;
 /// Files that are open in the editor.
@@ -33,8 +34,12 @@ pub fn measure(weaver: &Path) {
         modules * FUNCTIONS
     );
 
-    let mut running =
-        package.command(weaver, &line).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut running = package
+        .command(weaver, &line)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     let mut program = Pipes::of(&mut running);
     program.call();
 
@@ -63,7 +68,10 @@ pub fn measure(weaver: &Path) {
         program.call();
         let called = Instant::now();
         while client.hover(&package, 0, 0) == before {
-            assert!(called.elapsed() < Duration::from_secs(60), "the server shows no further call: {before}");
+            assert!(
+                called.elapsed() < Duration::from_secs(60),
+                "the server shows no further call: {before}"
+            );
             std::thread::sleep(Duration::from_millis(5));
         }
         took.push(ms(called));
@@ -81,8 +89,9 @@ fn ms(since: Instant) -> f64 {
 /// Prints a row: the median, and the slowest in a hundred beside the goal.
 fn report(what: &str, took: &[f64], goal: Option<f64>) {
     let slowest = quantile(took, 0.99);
-    let verdict = goal
-        .map_or(String::new(), |goal| format!("   goal {}: {goal:.0}", if slowest <= goal { "met" } else { "missed" }));
+    let verdict = goal.map_or(String::new(), |goal| {
+        format!("   goal {}: {goal:.0}", if slowest <= goal { "met" } else { "missed" })
+    });
     println!("{what:<44} median {:>8.2}   p99 {slowest:>8.2}{verdict}", median(took));
 }
 
@@ -98,7 +107,8 @@ fn workspace(modules: usize) -> Package {
     main += "    for _ in std::io::stdin().lines() {\n        sum += m0::f0(1) & 1;\n        println!(\"{sum}\");\n    }\n}\n";
     files.push(("src/main.rs".into(), main));
     files.extend((0..modules).map(|module| (format!("src/m{module}.rs"), source())));
-    let files: Vec<(&str, String)> = files.iter().map(|(path, text)| (&**path, text.clone())).collect();
+    let files: Vec<(&str, String)> =
+        files.iter().map(|(path, text)| (&**path, text.clone())).collect();
     let package = Package::new("editor-workspace", &files);
     // Where the server looks for runs.
     Package { target: package.dir.join("target"), ..package }
@@ -108,8 +118,11 @@ fn workspace(modules: usize) -> Package {
 fn source() -> String {
     let one = |number: usize| {
         let steps = "    sum = sum.wrapping_mul(31).wrapping_add(7);\n".repeat(LINES - 5);
-        let above = number.checked_sub(1).map_or("sum".to_owned(), |above| format!("f{above}(sum)"));
-        format!("pub fn f{number}(from: u64) -> u64 {{\n    let mut sum = from;\n{steps}    {above}\n}}\n\n")
+        let above =
+            number.checked_sub(1).map_or("sum".to_owned(), |above| format!("f{above}(sum)"));
+        format!(
+            "pub fn f{number}(from: u64) -> u64 {{\n    let mut sum = from;\n{steps}    {above}\n}}\n\n"
+        )
     };
     (0..FUNCTIONS).map(one).collect()
 }
@@ -123,7 +136,10 @@ struct Pipes {
 impl Pipes {
     fn of(program: &mut Child) -> Pipes {
         let (input, output) = (program.stdin.take(), program.stdout.take());
-        Pipes { input: input.expect("it is piped"), output: BufReader::new(output.expect("it is piped")) }
+        Pipes {
+            input: input.expect("it is piped"),
+            output: BufReader::new(output.expect("it is piped")),
+        }
     }
 
     /// Makes one call, and waits until it was made.
@@ -145,8 +161,14 @@ impl Client {
     fn start(program: &Path, package: &Package) -> Client {
         let mut command = Command::new(program);
         // Recordings of other programs of the user are of no concern.
-        command.arg("lsp").current_dir(&package.dir).env("METASPY_DIR", target().join("editor").join("live"));
-        command.env("CARGO_TARGET_DIR", &package.target).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .arg("lsp")
+            .current_dir(&package.dir)
+            .env("METASPY_DIR", target().join("editor").join("live"));
+        command
+            .env("CARGO_TARGET_DIR", &package.target)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut server = command.spawn().expect("it was built");
         let Pipes { input, output } = Pipes::of(&mut server);
         let mut client = Client { server, input, output, requests: 0 };
@@ -160,8 +182,7 @@ impl Client {
     }
 
     fn open(&mut self, package: &Package, module: usize) {
-        let document =
-            json!({ "uri": uri(&file(package, module)), "languageId": "rust", "version": 1, "text": source() });
+        let document = json!({ "uri": uri(&file(package, module)), "languageId": "rust", "version": 1, "text": source() });
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
@@ -175,8 +196,12 @@ impl Client {
     /// The text of the hover on the name of a function.
     fn hover(&mut self, package: &Package, module: usize, function: usize) -> String {
         let position = json!({ "line": function * LINES, "character": 7 });
-        let place = json!({ "textDocument": { "uri": uri(&file(package, module)) }, "position": position });
-        self.request("textDocument/hover", place)["contents"]["value"].as_str().unwrap_or_default().to_owned()
+        let place =
+            json!({ "textDocument": { "uri": uri(&file(package, module)) }, "position": position });
+        self.request("textDocument/hover", place)["contents"]["value"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn notify(&mut self, method: &str, params: Value) {
@@ -187,7 +212,9 @@ impl Client {
         self.requests += 1;
         self.send(Request { id: self.requests.into(), method: method.into(), params }.into());
         loop {
-            let message = Message::read(&mut self.output).expect("it is a message").expect("the server answers");
+            let message = Message::read(&mut self.output)
+                .expect("it is a message")
+                .expect("the server answers");
             if let Message::Response(response) = message {
                 assert_eq!(response.id, self.requests.into());
                 return response.response_result.expect("it is no error");
@@ -201,8 +228,12 @@ impl Client {
 
     /// The most memory that the server had, in MB.
     fn most_memory(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.id())).expect("it runs on Linux");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel reports it");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.id()))
+            .expect("it runs on Linux");
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))
+            .expect("the kernel reports it");
         let kib: f64 = line.trim().trim_end_matches(" kB").parse().expect("it is a number");
         kib * 1024.0 / 1e6
     }

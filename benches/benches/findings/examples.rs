@@ -1,4 +1,5 @@
-//! The examples of `docs/findings.md`: what it quotes is what the command says of the same programs today, but for numbers.
+//! The examples of `docs/findings.md`: what it quotes is what the command says of the same programs
+//! today, but for numbers.
 
 use std::path::Path;
 
@@ -17,8 +18,10 @@ const DOCUMENT: &str = include_str!("../../../docs/findings.md");
 ///
 /// Returns the examples that no program gives.
 pub fn compare(directory: &Path) -> Result<usize, String> {
-    std::fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    let examples: Vec<Example> = DOCUMENT.split("```text\n").skip(1).filter_map(Example::of).collect();
+    std::fs::create_dir_all(directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    let examples: Vec<Example> =
+        DOCUMENT.split("```text\n").skip(1).filter_map(Example::of).collect();
     let mut wrong = Vec::new();
     for example in &examples {
         let mut said = Vec::new();
@@ -27,7 +30,10 @@ pub fn compare(directory: &Path) -> Result<usize, String> {
         }
         if !said.contains(&example.text) {
             let said = said.join("\n");
-            wrong.push(format!("docs/findings.md quotes\n{}\nand the programs give\n{said}", example.text));
+            wrong.push(format!(
+                "docs/findings.md quotes\n{}\nand the programs give\n{said}",
+                example.text
+            ));
         }
     }
     if wrong.is_empty() { Ok(examples.len()) } else { Err(wrong.join("\n\n")) }
@@ -60,12 +66,14 @@ fn findings_of(case: &Case, directory: &Path) -> Result<Vec<String>, String> {
     let store = Store::open(&file).map_err(|error| error.to_string())?;
     let found = findings::find(&store, &Config::default());
     let mut text = Vec::new();
-    findings::text::write(&mut text, &found, findings::text::Shown::Listed, &[]).map_err(|error| error.to_string())?;
+    findings::text::write(&mut text, &found, findings::text::Shown::Listed, &[])
+        .map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&text);
     Ok(text.split("\n\n").map(without_numbers).collect())
 }
 
-/// A finding in one line, without what differs from run to run: its place, numbers, units, and who has most.
+/// A finding in one line, without what differs from run to run: its place, numbers, units, and who
+/// has most.
 fn without_numbers(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let is_place = |line: &&str| ["at ", "filter "].iter().any(|word| line.starts_with(word));
@@ -76,12 +84,16 @@ fn without_numbers(text: &str) -> String {
     // What a cost is a share of depends on the machine.
     let sentences = ["the events", "the waiting", "the threads' time"]
         .iter()
-        .fold(sentences.to_owned(), |sentences, of| sentences.replacen(&format!("% of {of} "), "% of the time ", 1));
+        .fold(sentences.to_owned(), |sentences, of| {
+            sentences.replacen(&format!("% of {of} "), "% of the time ", 1)
+        });
     // How many threads there are depends on the machine, too.
     let sentences = sentences.replace(" thread to which", " threads to which");
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
     let mut words: Vec<&str> = Vec::new();
-    for word in sentences.split_whitespace().chain(places.iter().flat_map(|line| line.split_whitespace())) {
+    for word in
+        sentences.split_whitespace().chain(places.iter().flat_map(|line| line.split_whitespace()))
+    {
         let bare = word.trim_matches(|it: char| it.is_ascii_punctuation());
         let is_unit = ["ns", "µs", "ms", "s"].contains(&bare) && words.last() == Some(&"0");
         if !is_unit {

@@ -1,9 +1,11 @@
-//! Findings: how long the search for them takes, and of programs whose faults are known, how good they are.
+//! Findings: how long the search for them takes, and of programs whose faults are known, how good
+//! they are.
 //!
-//! Without an option it measures the time and the memory of a search on 10⁶ and 10⁷ events, with `--large` also on 10⁸.
-//! `--quality` records all programs, each in a process of its own, and prints what is found, what is missed, and what is
-//! said of correct programs. `--record DIRECTORY` only records them there, for `metaspy findings`, and `--quality --of
-//! DIRECTORY` judges those recordings. `--only mail,chess/search` selects some programs. `--examples`, and every smoke run,
+//! Without an option it measures the time and the memory of a search on 10⁶ and 10⁷ events, with
+//! `--large` also on 10⁸. `--quality` records all programs, each in a process of its own, and
+//! prints what is found, what is missed, and what is said of correct programs. `--record DIRECTORY`
+//! only records them there, for `metaspy findings`, and `--quality --of DIRECTORY` judges those
+//! recordings. `--only mail,chess/search` selects some programs. `--examples`, and every smoke run,
 //! compares what `docs/findings.md` quotes with what is said of its programs.
 
 mod examples;
@@ -52,12 +54,18 @@ fn has(option: &str) -> bool {
 }
 
 fn record_all(directory: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    std::fs::create_dir_all(directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
     for case in wanted() {
         let file = recorded::record(&case, directory)?;
         let totals = Store::open(&file).map_err(|error| error.to_string())?.totals();
         let planted = case.planted().map_or_else(|| "nothing".into(), Fault::to_string);
-        println!("{:>9} events {:>6} lost  {:<32} {planted}", totals.emitted, totals.lost, case.title());
+        println!(
+            "{:>9} events {:>6} lost  {:<32} {planted}",
+            totals.emitted,
+            totals.lost,
+            case.title()
+        );
     }
     Ok(())
 }
@@ -65,7 +73,8 @@ fn record_all(directory: &Path) -> Result<(), String> {
 fn judge_all() -> Result<(), String> {
     let given = option("--of").map(PathBuf::from);
     let directory = report::target().join("findings");
-    std::fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    std::fs::create_dir_all(&directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut judged = Vec::new();
     for case in wanted() {
         let file = match &given {
@@ -90,5 +99,8 @@ fn compare_examples() -> Result<(), String> {
 /// The cases that `--only` selects by the beginning of their names.
 fn wanted() -> Vec<Case> {
     let only = option("--only").unwrap_or_default();
-    Case::all().into_iter().filter(|case| only.split(',').any(|start| case.name.starts_with(start))).collect()
+    Case::all()
+        .into_iter()
+        .filter(|case| only.split(',').any(|start| case.name.starts_with(start)))
+        .collect()
 }

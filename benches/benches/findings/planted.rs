@@ -1,10 +1,11 @@
-//! What is planted where: the findings that must come, and the programs of which nothing must be said.
+//! What is planted where: the findings that must come, and the programs of which nothing must be
+//! said.
 
 use std::fmt;
 
 use crate::programs::{
-    audio, build, chess, clinic, compiler, crawler, editor, game, library, mail, maps, network, photos, printer,
-    restaurant, sensors, theatre, transit, weather,
+    audio, build, chess, clinic, compiler, crawler, editor, game, library, mail, maps, network,
+    photos, printer, restaurant, sensors, theatre, transit, weather,
 };
 
 /// A program with a fault. Its control does the same work without it.
@@ -86,7 +87,12 @@ pub const FAULTS: &[Fault] = &[
     fault("library/returns", library::returns, &["n+1"], &["CardIndex::shelf_of"]).with_values(),
     fault("mail/bounces", mail::bounces, &["retried"], &["offer"]),
     fault("mail/relays", mail::relays, &["failing-subject"], &["forward"]).of("relay 21"),
-    fault("mail/unread_counts", mail::unread_counts, &["without-reason", "repeated"], &["Mailbox::count_unread"]),
+    fault(
+        "mail/unread_counts",
+        mail::unread_counts,
+        &["without-reason", "repeated"],
+        &["Mailbox::count_unread"],
+    ),
     fault("maps/frontier", maps::frontier, &["growing-cost"], &["Frontier::nearest"]),
     fault("maps/heights", maps::heights, &["cold-cache"], &["Terrain::height_cached"]),
     fault("maps/names", maps::names, &["hot-subject"], &["draw_names"]).of("harbour"),
@@ -97,7 +103,8 @@ pub const FAULTS: &[Fault] = &[
     fault("network/link_up", network::link_up, &["self-wake"], &["until_up"]),
     fault("network/measurements", network::measurements, &["thrown-away"], &["measure"]),
     fault("network/names", network::names, &["n+1"], &["Map::ask", "answers", "questions"]),
-    fault("network/reconnect", network::reconnect, &["heard-twice"], &["recompute", "links"]).of("router 3"),
+    fault("network/reconnect", network::reconnect, &["heard-twice"], &["recompute", "links"])
+        .of("router 3"),
     fault("network/routes", network::routes, &["held-lock"], &["Table::routes"]),
     fault("photos/faces", photos::faces, &["n+1"], &["face_of", "request"]),
     fault("photos/headers", photos::headers, &["retried"], &["read_header"]),
@@ -121,7 +128,12 @@ pub const FAULTS: &[Fault] = &[
     fault("theatre/seats", theatre::seats, &["without-reason", "repeated"], &["draw"]),
     fault("transit/boards", transit::boards, &["heard-twice"], &["show", "news"]).of("board 4"),
     fault("transit/handover", transit::handover, &["ping-pong"], &["consider"]),
-    fault("transit/platform_changes", transit::platform_changes, &["unheard"], &["station::platform"]),
+    fault(
+        "transit/platform_changes",
+        transit::platform_changes,
+        &["unheard"],
+        &["station::platform"],
+    ),
     fault("weather/anomalies", weather::anomalies, &["repeated"], &["mean_of"]).with_values(),
     fault("weather/clouds", weather::clouds, &["growing-cost"], &["Sky::appear"]),
     fault("weather/dew_points", weather::dew_points, &["cold-cache"], &["Model::dew_point_memo"]),
@@ -225,11 +237,15 @@ pub struct Case {
 impl Case {
     /// All recordings: faults, their controls, look-alikes.
     pub fn all() -> Vec<Case> {
-        let case = |fault: &'static Fault, variant| Case { name: fault.name, variant, fault: Some(fault) };
+        let case =
+            |fault: &'static Fault, variant| Case { name: fault.name, variant, fault: Some(fault) };
         let faults = FAULTS.iter().map(|fault| case(fault, Variant::Fault));
         let controls = FAULTS.iter().map(|fault| case(fault, Variant::Control));
-        let correct =
-            LOOK_ALIKES.iter().map(|program| Case { name: program.name, variant: Variant::LookAlike, fault: None });
+        let correct = LOOK_ALIKES.iter().map(|program| Case {
+            name: program.name,
+            variant: Variant::LookAlike,
+            fault: None,
+        });
         faults.chain(controls).chain(correct).collect()
     }
 

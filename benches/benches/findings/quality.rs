@@ -1,4 +1,5 @@
-//! How good the findings are: of the planted faults those that are found, and what is said of correct programs.
+//! How good the findings are: of the planted faults those that are found, and what is said of
+//! correct programs.
 
 use std::fmt;
 use std::path::Path;
@@ -21,8 +22,11 @@ impl Judged {
     /// Judges what is found in the recording of a case.
     pub fn of(case: Case, file: &Path) -> Result<Judged, String> {
         let store = Store::open(file).map_err(|error| error.to_string())?;
-        let mut others: Vec<Finding> = findings::find(&store, &Config::default()).listed().cloned().collect();
-        let place = case.planted().and_then(|fault| others.iter().position(|finding| states(finding, fault)));
+        let mut others: Vec<Finding> =
+            findings::find(&store, &Config::default()).listed().cloned().collect();
+        let place = case
+            .planted()
+            .and_then(|fault| others.iter().position(|finding| states(finding, fault)));
         let right = place.map(|place| others.remove(place));
         Ok(Judged { case, right, others })
     }
@@ -34,9 +38,11 @@ fn states(finding: &Finding, fault: &Fault) -> bool {
         let path = format!("::{path}::");
         fault.sites.iter().any(|site| path.contains(&format!("::{site}::")))
     };
-    let names_site = finding.sites.iter().any(|site| has_segments(&site.path)) || has_segments(&finding.subjects.kind);
+    let names_site = finding.sites.iter().any(|site| has_segments(&site.path))
+        || has_segments(&finding.subjects.kind);
     let worst = &finding.subjects.worst;
-    let names_subject = fault.subject.is_none_or(|label| worst.iter().any(|subject| subject.text.contains(label)));
+    let names_subject =
+        fault.subject.is_none_or(|label| worst.iter().any(|subject| subject.text.contains(label)));
     fault.kinds.contains(&finding.kind.as_str()) && names_site && names_subject
 }
 
@@ -45,13 +51,22 @@ impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let title = self.case.title();
         match (self.case.planted(), &self.right) {
-            (Some(fault), Some(right)) => write!(f, "found   {title:<32} {fault}{}", estimated(right))?,
+            (Some(fault), Some(right)) => {
+                write!(f, "found   {title:<32} {fault}{}", estimated(right))?
+            }
             (Some(fault), None) => write!(f, "MISSED  {title:<32} {fault}")?,
             (None, _) if self.others.is_empty() => write!(f, "silent  {title}")?,
             (None, _) => write!(f, "WRONG   {title}")?,
         }
         for other in &self.others {
-            write!(f, "\n        {} {:<22} {}{}", share(other), other.kind, other.title, estimated(other))?;
+            write!(
+                f,
+                "\n        {} {:<22} {}{}",
+                share(other),
+                other.kind,
+                other.title,
+                estimated(other)
+            )?;
         }
         Ok(())
     }
@@ -79,13 +94,28 @@ impl fmt::Display for Quality<'_> {
         let right = faults.iter().filter(|judged| judged.right.is_some()).count();
         let beside: usize = faults.iter().map(|judged| judged.others.len()).sum();
         let wrong: usize = correct.iter().map(|judged| judged.others.len()).sum();
-        let guessed = correct.iter().flat_map(|judged| &judged.others).filter(|wrong| is_estimated(wrong)).count();
+        let guessed = correct
+            .iter()
+            .flat_map(|judged| &judged.others)
+            .filter(|wrong| is_estimated(wrong))
+            .count();
         let blamed = correct.iter().filter(|judged| !judged.others.is_empty()).count();
         writeln!(f, "recall     {}: faults that are found", ratio(right, faults.len()))?;
-        writeln!(f, "precision  {}: expected findings among all", ratio(right, right + beside + wrong))?;
-        writeln!(f, "wrong      {}: correct recordings of which something is said", ratio(blamed, correct.len()))?;
+        writeln!(
+            f,
+            "precision  {}: expected findings among all",
+            ratio(right, right + beside + wrong)
+        )?;
+        writeln!(
+            f,
+            "wrong      {}: correct recordings of which something is said",
+            ratio(blamed, correct.len())
+        )?;
         writeln!(f, "           {wrong} findings in them, {guessed} of these estimated")?;
-        write!(f, "beside     {beside} findings in recordings with a fault that are not the expected one")
+        write!(
+            f,
+            "beside     {beside} findings in recordings with a fault that are not the expected one"
+        )
     }
 }
 

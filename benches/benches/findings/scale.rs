@@ -1,7 +1,9 @@
-//! How long a search for all kinds of findings takes, and how much memory, on recordings that grow tenfold.
+//! How long a search for all kinds of findings takes, and how much memory, on recordings that grow
+//! tenfold.
 //!
-//! The recording is of a shop: requests that look something up, price their items, take a lock, and send a message
-//! whose receipt has effects. Some of the calls fail. So every kind has events to look at.
+//! The recording is of a shop: requests that look something up, price their items, take a lock, and
+//! send a message whose receipt has effects. Some of the calls fail. So every kind has events to
+//! look at.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +34,9 @@ const FIND: &str = "find";
 pub fn run(case: &str) -> bool {
     match case {
         SERVE => serve(number("--events", 1_000_000), number("--subjects", 10_000)),
-        FIND => child::report(&search(Path::new(&option("--file").expect("the parent passes a file")))),
+        FIND => {
+            child::report(&search(Path::new(&option("--file").expect("the parent passes a file"))))
+        }
         _ => return false,
     }
     true
@@ -69,7 +73,13 @@ fn search(file: &Path) -> Search {
         let ms = began.elapsed().as_secs_f64() * 1e3;
         is_over.store(true, Ordering::Relaxed);
         let peak_mib = watch.join().expect("nothing panics");
-        Search { events: store.totals().stored, kinds: found.looked_for.len(), found: found.found.len(), ms, peak_mib }
+        Search {
+            events: store.totals().stored,
+            kinds: found.looked_for.len(),
+            found: found.found.len(),
+            ms,
+            peak_mib,
+        }
     })
 }
 
@@ -78,7 +88,12 @@ pub fn compare() -> Result<(), String> {
     let sizes: &[(u64, u64)] = if child::is_smoke() {
         &[(20_000, 100)]
     } else if crate::has("--large") {
-        &[(1_000_000, 10_000), (10_000_000, 10_000), (10_000_000, 1_000_000), (100_000_000, 1_000_000)]
+        &[
+            (1_000_000, 10_000),
+            (10_000_000, 10_000),
+            (10_000_000, 1_000_000),
+            (100_000_000, 1_000_000),
+        ]
     } else {
         &[(1_000_000, 10_000), (10_000_000, 10_000), (10_000_000, 1_000_000)]
     };
@@ -91,9 +106,11 @@ pub fn compare() -> Result<(), String> {
         record(&file, events, subjects)?;
         for cores in ["1", "all"] {
             let own = std::env::current_exe().map_err(|error| error.to_string())?;
-            let more = ["--file".into(), file.display().to_string(), "--cores".into(), cores.into()];
-            let rounds: Vec<Search> =
-                (0..rounds::wanted()).map(|_| child::start(&own, FIND, &more)).collect::<Result<_, _>>()?;
+            let more =
+                ["--file".into(), file.display().to_string(), "--cores".into(), cores.into()];
+            let rounds: Vec<Search> = (0..rounds::wanted())
+                .map(|_| child::start(&own, FIND, &more))
+                .collect::<Result<_, _>>()?;
             let ms = median(&rounds.iter().map(|round| round.ms).collect::<Vec<f64>>());
             let peak = rounds.iter().fold(0.0, |peak: f64, round| peak.max(round.peak_mib));
             let Search { events, kinds, found, .. } = rounds[0];
@@ -113,7 +130,14 @@ fn record(file: &Path, events: u64, subjects: u64) -> Result<(), String> {
     // 32 bytes an event, and room for what is beside the events.
     let budget = events * 40 + (64 << 20);
     let mut command = Command::new(own);
-    command.args([CHILD, SERVE, "--events", &events.to_string(), "--subjects", &subjects.to_string()]);
+    command.args([
+        CHILD,
+        SERVE,
+        "--events",
+        &events.to_string(),
+        "--subjects",
+        &subjects.to_string(),
+    ]);
     command.env("METASPY_RECORD", file).env("METASPY_BUDGET", budget.to_string());
     let status = command.status().map_err(|error| format!("the shop cannot start: {error}"))?;
     if !status.success() {
@@ -121,7 +145,10 @@ fn record(file: &Path, events: u64, subjects: u64) -> Result<(), String> {
     }
     let totals = Store::open(file).map_err(|error| error.to_string())?.totals();
     if totals.stored < totals.emitted * 99 / 100 {
-        return Err(format!("{} of {} events are stored: the machine is too busy", totals.stored, totals.emitted));
+        return Err(format!(
+            "{} of {} events are stored: the machine is too busy",
+            totals.stored, totals.emitted
+        ));
     }
     Ok(())
 }
@@ -132,7 +159,8 @@ struct Item(u64);
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Customer(u64);
 
-/// Events of a request: itself, five prices with their taxes and stocks, a lookup, a lock, a message and its receipt.
+/// Events of a request: itself, five prices with their taxes and stocks, a lookup, a lock, a
+/// message and its receipt.
 const EVENTS_OF_REQUEST: u64 = 22;
 
 fn serve(events: u64, subjects: u64) {

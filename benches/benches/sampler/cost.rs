@@ -1,4 +1,5 @@
-//! What sampling costs a program: its processor time, with each sampler and without one, interleaved over rounds.
+//! What sampling costs a program: its processor time, with each sampler and without one,
+//! interleaved over rounds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,10 @@ pub fn measure() -> Result<Vec<Goal>, String> {
         }
     }
     eprintln!();
-    println!("\n{:<30} {:>8} {:>15} {:>8} {:>9} {:>9}", "cost", "cpu +%", "quartiles", "wall +%", "Hz", "sampler %");
+    println!(
+        "\n{:<30} {:>8} {:>15} {:>8} {:>9} {:>9}",
+        "cost", "cpu +%", "quartiles", "wall +%", "Hz", "sampler %"
+    );
     let mut goals = Vec::new();
     for ((name, way), runs) in ways.iter().zip(&found) {
         let added = |of: fn(&Measured) -> f64| -> Vec<f64> {
@@ -95,7 +99,11 @@ pub fn measure() -> Result<Vec<Goal>, String> {
         );
         if let Way::Ours { rate_hz, .. } = way {
             let limit = Limit::AtMost(if *rate_hz > 100 { 5.0 } else { 1.0 });
-            goals.push(Goal { what: format!("cost of {name}: % of processor time"), is: median(&cpu), limit });
+            goals.push(Goal {
+                what: format!("cost of {name}: % of processor time"),
+                is: median(&cpu),
+                limit,
+            });
         }
     }
     Ok(goals)
@@ -110,12 +118,16 @@ fn is_there(name: &str, way: Way) -> bool {
     };
     let command = match way {
         // It refuses where the kernel permits less than it asks for.
-        Way::Samply => command.args(["record", "--save-only", "--no-open", "-o", "/dev/null", "--", "true"]),
+        Way::Samply => {
+            command.args(["record", "--save-only", "--no-open", "-o", "/dev/null", "--", "true"])
+        }
         _ => command.arg("--version"),
     };
     match command.output() {
         Ok(output) if output.status.success() => return true,
-        Ok(output) => println!("SKIPPED: {name}: {}", String::from_utf8_lossy(&output.stderr).trim()),
+        Ok(output) => {
+            println!("SKIPPED: {name}: {}", String::from_utf8_lossy(&output.stderr).trim())
+        }
         Err(error) => println!("SKIPPED: {name}: {error}"),
     }
     false
@@ -137,17 +149,33 @@ fn run(way: Way) -> Result<Found, String> {
             None
         }
         Way::Ours { choice, stacks, rate_hz } => {
-            let options = Options { back_end: choice, stacks, rate_hz, output: Output::Shared, ..Options::default() };
-            let run =
-                sample(&Target::Command(words), &options, &AtomicBool::new(false)).map_err(|it| it.to_string())?;
+            let options = Options {
+                back_end: choice,
+                stacks,
+                rate_hz,
+                output: Output::Shared,
+                ..Options::default()
+            };
+            let run = sample(&Target::Command(words), &options, &AtomicBool::new(false))
+                .map_err(|it| it.to_string())?;
             Some(run.samples.samples.len() as f64)
         }
         Way::Perf { graph, rate_hz } => {
             let mut perf = Command::new("perf");
-            perf.args(["record", "-e", "cpu-clock", "-F", &rate_hz.to_string(), "--call-graph", graph, "-o"]);
+            perf.args([
+                "record",
+                "-e",
+                "cpu-clock",
+                "-F",
+                &rate_hz.to_string(),
+                "--call-graph",
+                graph,
+                "-o",
+            ]);
             let text = start(perf.arg(&file).arg("--").args(words))?;
             // `[ perf record: Captured and wrote 0.072 MB FILE (123 samples) ]`
-            text.rsplit_once(" samples)").and_then(|(head, _)| head.rsplit_once('(')?.1.parse().ok())
+            text.rsplit_once(" samples)")
+                .and_then(|(head, _)| head.rsplit_once('(')?.1.parse().ok())
         }
         Way::Samply => {
             let mut samply = Command::new(samply());

@@ -1,8 +1,9 @@
-//! The sampler: what it costs, the rate that it holds, the time it takes to name a large program's samples, and how much of
-//! a full profile `Mode::Sampled` finds (M30), and five published programs. Beside it: `perf record`, samply and pprof-rs, where they are.
+//! The sampler: what it costs, the rate that it holds, the time it takes to name a large program's
+//! samples, and how much of a full profile `Mode::Sampled` finds (M30), and five published
+//! programs. Beside it: `perf record`, samply and pprof-rs, where they are.
 //!
-//! `--rounds N` (15), `--only cost,rate,symbols,overlap,suites`, `--binary FILE` (a program with debug information, in place of
-//! `metaspy` itself), `--smoke`.
+//! `--rounds N` (15), `--only cost,rate,symbols,overlap,suites`, `--binary FILE` (a program with
+//! debug information, in place of `metaspy` itself), `--smoke`.
 
 mod cost;
 mod overlap;

@@ -1,8 +1,9 @@
 //! M30: how much of the full profile of the layout story `Mode::Sampled` finds, and at what cost.
 //!
-//! The overlap of two profiles is the sum, over all nodes, of the smaller of their two shares (Arnold and Ryder, *A framework
-//! for reducing the cost of instrumented code*, 2001). Two full profiles do not overlap wholly, because time is never the
-//! same twice: their overlap is printed, too. A profile covers all rounds.
+//! The overlap of two profiles is the sum, over all nodes, of the smaller of their two shares
+//! (Arnold and Ryder, *A framework for reducing the cost of instrumented code*, 2001). Two full
+//! profiles do not overlap wholly, because time is never the same twice: their overlap is printed,
+//! too. A profile covers all rounds.
 
 use std::collections::HashMap;
 
@@ -50,18 +51,21 @@ impl Instrumenter for Layouts {
 /// The child: re-layouts of one letter or of the whole page, in one mode.
 pub fn run(case: &str) {
     let (case, mode) = case.split_once('/').expect("a case and a mode");
-    let (case, times) = if case == "whole" { (Case::WholePage, 600) } else { (Case::OneChange, 3_000) };
+    let (case, times) =
+        if case == "whole" { (Case::WholePage, 600) } else { (Case::OneChange, 3_000) };
     let times = if child::is_smoke() { 4 } else { times };
     let mode = match mode {
         "full" => Mode::Full,
         "sampled" => Mode::Sampled,
         _ => Mode::Off,
     };
-    let mut page = Relayouts::of(Page::shipped().scene()).expect("the shipped page can be laid out");
+    let mut page =
+        Relayouts::of(Page::shipped().scene()).expect("the shipped page can be laid out");
     page.run(case, times / 10 + 2).expect("it still can");
     let recording = Recording::memory().start().expect("a recording starts");
-    let installed = (mode != Mode::Off)
-        .then(|| Profiler::new("layouts").observe(Layouts(mode)).install().expect("the story has layouts"));
+    let installed = (mode != Mode::Off).then(|| {
+        Profiler::new("layouts").observe(Layouts(mode)).install().expect("the story has layouts")
+    });
     let (took, _) = Took::by(|| page.run(case, times).expect("it still can"));
     drop(installed);
     let rows = recording.store().tally(By::Subject, &Scope::default()).rows;
@@ -78,12 +82,16 @@ pub fn run(case: &str) {
 /// Runs the modes, interleaved.
 pub fn measure() -> Result<Vec<Goal>, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    println!("\n{:<30} {:>8} {:>9} {:>9} {:>11}", "Mode::Sampled", "cpu +%", "calls %", "time %", "full twice %");
+    println!(
+        "\n{:<30} {:>8} {:>9} {:>9} {:>11}",
+        "Mode::Sampled", "cpu +%", "calls %", "time %", "full twice %"
+    );
     let mut goals = Vec::new();
     for (case, what) in [("whole", "whole page"), ("one", "one letter")] {
         let (mut costs, mut pooled): (Vec<f64>, [Found; 3]) = Default::default();
         for _ in 0..rounds() {
-            let run = |mode: &str| child::start::<Found>(&own, &format!("layout:{case}/{mode}"), &[]);
+            let run =
+                |mode: &str| child::start::<Found>(&own, &format!("layout:{case}/{mode}"), &[]);
             let (off, runs) = (run("off")?, [run("sampled")?, run("full")?, run("full")?]);
             costs.push(100.0 * (runs[0].cpu_ns / off.cpu_ns - 1.0));
             pooled.iter_mut().zip(runs).for_each(|(all, run)| all.add(run));
@@ -94,7 +102,8 @@ pub fn measure() -> Result<Vec<Goal>, String> {
         let time = overlap(sampled, full, |node| node.1);
         let twice = overlap(again, full, |node| node.1);
         println!("{what:<30} {cost:>8.2} {calls:>9.2} {time:>9.2} {twice:>11.2}");
-        let goal = |of: &str, is, limit| Goal { what: format!("Mode::Sampled, {what}: {of}"), is, limit };
+        let goal =
+            |of: &str, is, limit| Goal { what: format!("Mode::Sampled, {what}: {of}"), is, limit };
         goals.push(goal("cost, % of processor time", cost, Limit::AtMost(3.0)));
         goals.push(goal("overlap of calls with the full profile, %", calls, Limit::AtLeast(98.0)));
         goals.push(goal("overlap of time with the full profile, %", time, Limit::AtLeast(98.0)));
@@ -106,7 +115,10 @@ pub fn measure() -> Result<Vec<Goal>, String> {
 fn overlap(one: &Found, other: &Found, of: Of) -> f64 {
     let sum = |found: &Found| found.nodes.values().map(of).sum::<f64>();
     let (one_sum, other_sum) = (sum(one), sum(other));
-    let share = |found: &Found, sum: f64, node: &String| found.nodes.get(node).map_or(0.0, |it| of(it) / sum);
-    let least = one.nodes.keys().map(|node| share(one, one_sum, node).min(share(other, other_sum, node)));
+    let share = |found: &Found, sum: f64, node: &String| {
+        found.nodes.get(node).map_or(0.0, |it| of(it) / sum)
+    };
+    let least =
+        one.nodes.keys().map(|node| share(one, one_sum, node).min(share(other, other_sum, node)));
     100.0 * least.sum::<f64>()
 }

@@ -1,4 +1,5 @@
-//! The program that is sampled: calls 28 frames deep, on one thread or two, which measure their own time.
+//! The program that is sampled: calls 28 frames deep, on one thread or two, which measure their own
+//! time.
 
 use std::ffi::OsString;
 use std::fs;
@@ -30,24 +31,30 @@ pub struct Measured {
 /// The child: `work`, `threads` or `pprof`.
 pub fn run(case: &str) {
     let rounds = if child::is_smoke() { 200_000 } else { 56_000_000 };
-    let guard = (case == "pprof").then(|| pprof::ProfilerGuard::new(1_000).expect("a timer can be set"));
+    let guard =
+        (case == "pprof").then(|| pprof::ProfilerGuard::new(1_000).expect("a timer can be set"));
     let (wall, cpu) = (Instant::now(), processor_ns());
     match case {
-        "threads" => thread::scope(|scope| (0..2).for_each(|_| _ = scope.spawn(|| deep(DEPTH, rounds * 2)))),
+        "threads" => {
+            thread::scope(|scope| (0..2).for_each(|_| _ = scope.spawn(|| deep(DEPTH, rounds * 2))))
+        }
         _ => _ = black_box(deep(DEPTH, rounds)),
     }
     let (cpu_ns, wall_ns) = ((processor_ns() - cpu) as f64, wall.elapsed().as_nanos() as f64);
     let count = |report: pprof::Report| report.data.values().sum::<isize>() as f64;
     let samples = guard.and_then(|guard| guard.report().build().ok()).map_or(0.0, count);
-    let text = serde_json::to_string(&Measured { cpu_ns, wall_ns, samples }).expect("numbers become JSON");
-    fs::write(child::option(RESULT).expect("the bench names a file"), text).expect("it can be written");
+    let text =
+        serde_json::to_string(&Measured { cpu_ns, wall_ns, samples }).expect("numbers become JSON");
+    fs::write(child::option(RESULT).expect("the bench names a file"), text)
+        .expect("it can be written");
 }
 
 /// The command line of the program for a case.
 pub fn command(case: &str) -> Result<Vec<OsString>, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let _ = fs::remove_file(file());
-    let mut words = vec![own.into_os_string(), child::CHILD.into(), case.into(), RESULT.into(), file().into()];
+    let mut words =
+        vec![own.into_os_string(), child::CHILD.into(), case.into(), RESULT.into(), file().into()];
     words.extend(child::is_smoke().then(|| "--smoke".into()));
     Ok(words)
 }
@@ -58,7 +65,8 @@ fn file() -> PathBuf {
 
 /// What the program wrote.
 pub fn result() -> Result<Measured, String> {
-    let text = fs::read_to_string(file()).map_err(|error| format!("the program wrote no result: {error}"))?;
+    let text = fs::read_to_string(file())
+        .map_err(|error| format!("the program wrote no result: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("the program wrote `{text}`: {error}"))
 }
 

@@ -1,5 +1,5 @@
-//! Published programs, as their users have them: what sampling costs each, how much of its samples has a name and a line, and
-//! how far apart its shares and those of `perf record` are in one run.
+//! Published programs, as their users have them: what sampling costs each, how much of its samples
+//! has a name and a line, and how far apart its shares and those of `perf record` are in one run.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -19,8 +19,9 @@ use metaspy_sampler::{Options, Profile, Target, sample};
 use crate::program::used_ns;
 use crate::{Goal, Limit, rounds};
 
-/// A program: its package with a version, its name, and its arguments; `SOURCES` are the packages of cargo's registry,
-/// `TEXT` all of their documents in one file, `FILE` this program's file, and `MANY` fifty times this file.
+/// A program: its package with a version, its name, and its arguments; `SOURCES` are the packages
+/// of cargo's registry, `TEXT` all of their documents in one file, `FILE` this program's file, and
+/// `MANY` fifty times this file.
 struct Published {
     package: &'static str,
     name: &'static str,
@@ -34,9 +35,17 @@ const SUITES: [Published; 5] = [
         arguments: &["--no-config", "-uuu", "-c", r"(\w+)\s+(\w+)y\b", "SOURCES"],
     },
     Published { package: "tokei@15.0.0", name: "tokei", arguments: &["SOURCES"] },
-    Published { package: "comrak@0.59.0", name: "comrak", arguments: &["--gfm", "--unsafe", "TEXT"] },
+    Published {
+        package: "comrak@0.59.0",
+        name: "comrak",
+        arguments: &["--gfm", "--unsafe", "TEXT"],
+    },
     Published { package: "hexyl@0.17.0", name: "hexyl", arguments: &["--length", "24MiB", "FILE"] },
-    Published { package: "b3sum@1.8.7", name: "b3sum", arguments: &["--no-mmap", "--num-threads", "1", "MANY"] },
+    Published {
+        package: "b3sum@1.8.7",
+        name: "b3sum",
+        arguments: &["--no-mmap", "--num-threads", "1", "MANY"],
+    },
 ];
 
 /// Samples each program in rounds, and once beside `perf record`.
@@ -45,7 +54,15 @@ pub fn measure() -> Result<Vec<Goal>, String> {
     let inputs = Inputs::make(&directory)?;
     println!(
         "\n{:<12} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9}  {}",
-        "suites", "cpu s", "cpu +%", "samples", "threads", "named %", "line %", "whole %", "perf, errors"
+        "suites",
+        "cpu s",
+        "cpu +%",
+        "samples",
+        "threads",
+        "named %",
+        "line %",
+        "whole %",
+        "perf, errors"
     );
     let mut goals = Vec::new();
     let suites = if child::is_smoke() { &SUITES[3..4] } else { &SUITES[..] };
@@ -63,8 +80,11 @@ pub fn measure() -> Result<Vec<Goal>, String> {
             last = Some(profile);
         }
         let profile = last.ok_or("no round")?;
-        let added: Vec<f64> =
-            sampled.iter().zip(&plain).map(|(with, without)| 100.0 * (with / without - 1.0)).collect();
+        let added: Vec<f64> = sampled
+            .iter()
+            .zip(&plain)
+            .map(|(with, without)| 100.0 * (with / without - 1.0))
+            .collect();
         let found = Found::of(&profile);
         let agreement = beside_perf(&words)?;
         println!(
@@ -77,11 +97,21 @@ pub fn measure() -> Result<Vec<Goal>, String> {
             found.named,
             found.with_line,
             found.whole,
-            agreement.as_ref().map_or("-".to_owned(), |(name, errors)| format!("{errors:.1} of {name}")),
+            agreement
+                .as_ref()
+                .map_or("-".to_owned(), |(name, errors)| format!("{errors:.1} of {name}")),
         );
         let of = |what: &str| format!("{}: {what}", suite.name);
-        goals.push(Goal { what: of("cost at 1 kHz, %"), is: median(&added), limit: Limit::AtMost(5.0) });
-        goals.push(Goal { what: of("samples with a function, %"), is: found.named, limit: Limit::AtLeast(99.0) });
+        goals.push(Goal {
+            what: of("cost at 1 kHz, %"),
+            is: median(&added),
+            limit: Limit::AtMost(5.0),
+        });
+        goals.push(Goal {
+            what: of("samples with a function, %"),
+            is: found.named,
+            limit: Limit::AtLeast(99.0),
+        });
         if let Some((_, errors)) = agreement {
             let what = of("largest difference from perf record, standard errors");
             goals.push(Goal { what, is: errors, limit: Limit::AtMost(4.0) });
@@ -102,9 +132,15 @@ impl Published {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
         cargo.args(["install", "--locked", "--quiet", self.package, "--root"]).arg(&root);
         cargo.arg("--target-dir").arg(directory.join("build"));
-        cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only").env("CARGO_PROFILE_RELEASE_STRIP", "none");
+        cargo
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only")
+            .env("CARGO_PROFILE_RELEASE_STRIP", "none");
         let status = cargo.status().map_err(|error| error.to_string())?;
-        if status.success() { Ok(program) } else { Err(format!("{} cannot be installed: {status}", self.package)) }
+        if status.success() {
+            Ok(program)
+        } else {
+            Err(format!("{} cannot be installed: {status}", self.package))
+        }
     }
 }
 
@@ -117,7 +153,9 @@ struct Inputs {
 impl Inputs {
     fn make(directory: &Path) -> Result<Inputs, String> {
         let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-        let cargo = cargo.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).ok_or("no home directory")?;
+        let cargo = cargo
+            .or_else(|| Some(std::env::home_dir()?.join(".cargo")))
+            .ok_or("no home directory")?;
         let sources = cargo.join("registry/src");
         let text = directory.join("documents.md");
         let write = || -> io::Result<()> {
@@ -153,7 +191,8 @@ impl Inputs {
 fn run_plain(words: &[OsString]) -> Result<f64, String> {
     let before = used_ns();
     let line = silent(words);
-    let status = Command::new(&line[0]).args(&line[1..]).status().map_err(|error| error.to_string())?;
+    let status =
+        Command::new(&line[0]).args(&line[1..]).status().map_err(|error| error.to_string())?;
     // `rg` ends with 2 if one of the files cannot be read.
     if status.code().is_none_or(|code| code > 2) {
         return Err(format!("{}: {status}", words[0].display()));
@@ -163,8 +202,8 @@ fn run_plain(words: &[OsString]) -> Result<f64, String> {
 
 fn run_sampled(words: &[OsString]) -> Result<Profile, String> {
     let options = Options { output: Output::Shared, ..Options::default() };
-    let run =
-        sample(&Target::Command(silent(words)), &options, &AtomicBool::new(false)).map_err(|it| it.to_string())?;
+    let run = sample(&Target::Command(silent(words)), &options, &AtomicBool::new(false))
+        .map_err(|it| it.to_string())?;
     Ok(Profile::new(run))
 }
 
@@ -178,7 +217,8 @@ fn silent(words: &[OsString]) -> Vec<OsString> {
 struct Found {
     /// With a function.
     named: f64,
-    /// With a line of the source, of those in code with debug information: not the kernel's and the C library's.
+    /// With a line of the source, of those in code with debug information: not the kernel's and the
+    /// C library's.
     with_line: f64,
     /// With all callers.
     whole: f64,
@@ -193,7 +233,11 @@ impl Found {
             let Some(frame) = frames.last() else { continue };
             let function = &profile.symbols.functions[frame.function as usize];
             // A function without a name is `module+0x1000`, and code without a map is in brackets.
-            named += if function.name.contains("+0x") || function.name.starts_with('[') { 0 } else { count };
+            named += if function.name.contains("+0x") || function.name.starts_with('[') {
+                0
+            } else {
+                count
+            };
             if !matches!(function.category, Category::Kernel | Category::Libc) {
                 ours += count;
                 lines += if frames.iter().any(|frame| frame.line > 0) { count } else { 0 };
@@ -210,10 +254,16 @@ impl Found {
     }
 }
 
-/// The function on whose share `perf record` and we differ most, in a run that both sample: its name, and the difference in
-/// standard errors of two samplings. Shares of less than a percent are left out. `None` if perf is not there.
+/// The function on whose share `perf record` and we differ most, in a run that both sample: its
+/// name, and the difference in standard errors of two samplings. Shares of less than a percent are
+/// left out. `None` if perf is not there.
 fn beside_perf(words: &[OsString]) -> Result<Option<(String, f64)>, String> {
-    if !Command::new("perf").arg("--version").stdout(Stdio::null()).status().is_ok_and(|it| it.success()) {
+    if !Command::new("perf")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|it| it.success())
+    {
         return Ok(None);
     }
     let data = target().join("published/perf.data");
@@ -222,14 +272,17 @@ fn beside_perf(words: &[OsString]) -> Result<Option<(String, f64)>, String> {
     line.extend([data.clone().into(), "--".into()]);
     line.extend(words.iter().cloned());
     let profile = run_sampled(&line)?;
-    let script = Command::new("perf").args(["script", "-F", "comm,ip,sym", "-i"]).arg(&data).output();
+    let script =
+        Command::new("perf").args(["script", "-F", "comm,ip,sym", "-i"]).arg(&data).output();
     let script = script.map_err(|error| error.to_string())?;
     fs::remove_file(&data).map_err(|error| error.to_string())?;
-    let program = Path::new(&words[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let program =
+        Path::new(&words[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut theirs: HashMap<String, f64> = HashMap::new();
     // A thread, an address and a name.
     for line in String::from_utf8_lossy(&script.stdout).lines() {
-        let Some((address, name)) = line.trim().strip_prefix(&program).and_then(|rest| rest.trim().split_once(' '))
+        let Some((address, name)) =
+            line.trim().strip_prefix(&program).and_then(|rest| rest.trim().split_once(' '))
         else {
             continue;
         };
@@ -239,9 +292,15 @@ fn beside_perf(words: &[OsString]) -> Result<Option<(String, f64)>, String> {
     }
     let samples = &profile.run.samples;
     let mut ours: HashMap<String, f64> = HashMap::new();
-    for sample in samples.samples.iter().filter(|sample| samples.threads[sample.thread as usize].name == program) {
+    for sample in samples
+        .samples
+        .iter()
+        .filter(|sample| samples.threads[sample.thread as usize].name == program)
+    {
         let Some(&address) = samples.stacks[sample.stack as usize].frames.first() else { continue };
-        let Some(frame) = profile.symbols.addresses[address as usize].frames.last() else { continue };
+        let Some(frame) = profile.symbols.addresses[address as usize].frames.last() else {
+            continue;
+        };
         let name = &profile.symbols.functions[frame.function as usize].name;
         *ours.entry(last_segment(name)).or_default() += 1.0;
     }
@@ -259,7 +318,8 @@ fn beside_perf(words: &[OsString]) -> Result<Option<(String, f64)>, String> {
     Ok(differences.max_by(|one, other| one.1.total_cmp(&other.1)))
 }
 
-/// The last segment of a path, without generic arguments, hash and underscores: what every tool's name of a function has.
+/// The last segment of a path, without generic arguments, hash and underscores: what every tool's
+/// name of a function has.
 fn last_segment(name: &str) -> String {
     let mut depth = 0;
     let mut plain = String::new();
@@ -272,8 +332,11 @@ fn last_segment(name: &str) -> String {
         }
     }
     let is_hash = |segment: &&str| {
-        segment.len() == 17 && segment.starts_with('h') && u64::from_str_radix(&segment[1..], 16).is_ok()
+        segment.len() == 17
+            && segment.starts_with('h')
+            && u64::from_str_radix(&segment[1..], 16).is_ok()
     };
-    let segment = plain.split("::").filter(|segment| !segment.is_empty() && !is_hash(segment)).last();
+    let segment =
+        plain.split("::").filter(|segment| !segment.is_empty() && !is_hash(segment)).last();
     segment.unwrap_or(name).split('@').next().unwrap_or(name).trim_start_matches('_').to_owned()
 }

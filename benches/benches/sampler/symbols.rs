@@ -1,4 +1,5 @@
-//! Naming a million samples of a program of 100 MB with debug information: `metaspy` itself, as it is built for tests.
+//! Naming a million samples of a program of 100 MB with debug information: `metaspy` itself, as it
+//! is built for tests.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +10,9 @@ use std::time::{Duration, SystemTime};
 
 use metaspy_benches::child;
 use metaspy_sampler::run::{Ended, Run};
-use metaspy_sampler::samples::{Counts, Module, NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
+use metaspy_sampler::samples::{
+    Counts, Module, NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread,
+};
 use metaspy_sampler::statistics::Statistics;
 use metaspy_sampler::{Options, Profile, text};
 use object::read::ReadCache;
@@ -32,10 +35,16 @@ pub fn measure() -> Result<Vec<Goal>, String> {
         None if child::is_smoke() => std::env::current_exe().map_err(|error| error.to_string())?,
         None => build()?,
     };
-    let megabytes = program.metadata().map_err(|error| format!("{}: {error}", program.display()))?.len() as f64 / 1e6;
+    let megabytes =
+        program.metadata().map_err(|error| format!("{}: {error}", program.display()))?.len() as f64
+            / 1e6;
     let code = functions(&program)?;
-    println!("\n{:<30} {:>9} {:>9} {:>9} {:>9}", "symbols of a million samples", "MB", "addresses", "named %", "cpu s");
-    let (samples, cases) = if child::is_smoke() { (1_000, [100, 1_000]) } else { (SAMPLES, [100_000, SAMPLES]) };
+    println!(
+        "\n{:<30} {:>9} {:>9} {:>9} {:>9}",
+        "symbols of a million samples", "MB", "addresses", "named %", "cpu s"
+    );
+    let (samples, cases) =
+        if child::is_smoke() { (1_000, [100, 1_000]) } else { (SAMPLES, [100_000, SAMPLES]) };
     let mut goals = Vec::new();
     for addresses in cases {
         let run = synthetic(&program, &code, addresses, samples);
@@ -44,10 +53,19 @@ pub fn measure() -> Result<Vec<Goal>, String> {
         let layout = text::Layout { top: Default::default(), callers: false };
         text::write(&mut io::sink(), &profile, layout).map_err(|error| error.to_string())?;
         let seconds = (processor_ns() - began) as f64 / 1e9;
-        let has_line = |resolved: &&metaspy_sampler::symbols::Resolved| resolved.frames.iter().any(|it| it.line > 0);
-        let named = profile.symbols.addresses.iter().filter(has_line).count() as f64 / f64::from(addresses);
-        println!("{:<30} {megabytes:>9.0} {addresses:>9} {:>9.1} {seconds:>9.2}", "", named * 100.0);
-        let what = format!("a million samples at {addresses} addresses, {megabytes:.0} MB: s of processor time");
+        let has_line = |resolved: &&metaspy_sampler::symbols::Resolved| {
+            resolved.frames.iter().any(|it| it.line > 0)
+        };
+        let named =
+            profile.symbols.addresses.iter().filter(has_line).count() as f64 / f64::from(addresses);
+        println!(
+            "{:<30} {megabytes:>9.0} {addresses:>9} {:>9.1} {seconds:>9.2}",
+            "",
+            named * 100.0
+        );
+        let what = format!(
+            "a million samples at {addresses} addresses, {megabytes:.0} MB: s of processor time"
+        );
         goals.push(Goal { what, is: seconds, limit: Limit::AtMost(5.0) });
     }
     Ok(goals)
@@ -58,7 +76,8 @@ fn functions(program: &Path) -> Result<Vec<(u64, u64)>, String> {
     let refused = |error: &dyn std::fmt::Display| format!("{}: {error}", program.display());
     let cache = ReadCache::new(File::open(program).map_err(|error| refused(&error))?);
     let file = object::File::parse(&cache).map_err(|error| refused(&error))?;
-    let code = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0);
+    let code =
+        file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0);
     let code: Vec<_> = code.map(|symbol| (symbol.address(), symbol.size())).collect();
     if code.is_empty() { Err(refused(&"it has no symbols")) } else { Ok(code) }
 }
@@ -86,7 +105,15 @@ fn synthetic(program: &Path, code: &[(u64, u64)], addresses: u32, samples: u32) 
     let stacks = (0..count).map(stack).collect();
     let sample = |number: u32| {
         let time_ns = u64::from(number) * 1_000_000;
-        Sample { time_ns, thread: 0, stack: number % count, events: NO_EVENT, event: None, cpu_ns: 0, wall_ns: 0 }
+        Sample {
+            time_ns,
+            thread: 0,
+            stack: number % count,
+            events: NO_EVENT,
+            event: None,
+            cpu_ns: 0,
+            wall_ns: 0,
+        }
     };
     let samples = Samples {
         samples: (0..samples).map(sample).collect(),
@@ -117,9 +144,12 @@ fn synthetic(program: &Path, code: &[(u64, u64)], addresses: u32, samples: u32) 
 
 /// `metaspy` itself, as it is built for tests.
 fn build() -> Result<PathBuf, String> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the benches are in the workspace");
+    let workspace =
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the benches are in the workspace");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo.args(["build", "-p", "metaspy-cli", "--bin", "metaspy", "--target-dir"]).arg(workspace.join("target"));
+    cargo
+        .args(["build", "-p", "metaspy-cli", "--bin", "metaspy", "--target-dir"])
+        .arg(workspace.join("target"));
     let status = cargo.current_dir(workspace).status().map_err(|error| error.to_string())?;
     let program = workspace.join("target/debug/metaspy");
     if status.success() { Ok(program) } else { Err(format!("metaspy does not compile: {status}")) }

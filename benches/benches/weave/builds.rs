@@ -9,8 +9,8 @@ use metaspy_benches::package::Package;
 /// What is built: a layout engine of some 30,000 lines.
 const CRATE: &str = "taffy";
 
-/// Which builds, and to which of them each is compared. The crate's own release profile has link-time optimisation, of
-/// the core, too.
+/// Which builds, and to which of them each is compared. The crate's own release profile has
+/// link-time optimisation, of the core, too.
 const CASES: [(&str, bool, &[&str], usize); 5] = [
     ("plain", false, &[], 0),
     ("woven", true, &[], 0),
@@ -19,12 +19,17 @@ const CASES: [(&str, bool, &[&str], usize); 5] = [
     ("optimised, woven", true, &["--release"], 3),
 ];
 
-/// Measures plain and woven builds, interleaved. The core that programs are given is built once before.
+/// Measures plain and woven builds, interleaved. The core that programs are given is built once
+/// before.
 pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
     let package = Package::published(CRATE);
     let time = |at: usize| {
         let (_, is_woven, flags, _) = CASES[at];
-        let (program, first) = if is_woven { (command, &["metaspy"][..]) } else { (Path::new(env!("CARGO")), &[][..]) };
+        let (program, first) = if is_woven {
+            (command, &["metaspy"][..])
+        } else {
+            (Path::new(env!("CARGO")), &[][..])
+        };
         package.time(program, &[first, &["test", "--no-run", "--lib", "--quiet"], flags].concat())
     };
     let mut first: [Vec<f64>; CASES.len()] = Default::default();
@@ -44,7 +49,12 @@ pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
     eprintln!();
     let mut lines = Vec::new();
     for (what, found) in [("build", &first), ("again", &second)] {
-        lines.extend(CASES.iter().zip(found).map(|((case, .., base), took)| row(what, case, took, &found[*base], "s")));
+        lines.extend(
+            CASES
+                .iter()
+                .zip(found)
+                .map(|((case, .., base), took)| row(what, case, took, &found[*base], "s")),
+        );
     }
     lines
 }

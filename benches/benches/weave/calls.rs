@@ -6,7 +6,8 @@ use std::process::Command;
 use crate::{Line, row};
 use metaspy_benches::package::Package;
 
-/// The program measures itself: the same method, plain and woven, on objects in turn, and on one in two threads.
+/// The program measures itself: the same method, plain and woven, on objects in turn, and on one in
+/// two threads.
 const PROGRAM: &str = r#"
 use std::hint::black_box;
 use std::time::Instant;
@@ -68,7 +69,8 @@ const CASES: [(&str, &[(&str, &str)]); 5] = [
 ];
 
 /// How many objects the method is called on in turn.
-const OBJECTS: [(&str, &str); 5] = [("1", "a call"), ("2", "  2"), ("50", "  50"), ("99", "  99"), ("1000", "  1000")];
+const OBJECTS: [(&str, &str); 5] =
+    [("1", "a call"), ("2", "  2"), ("50", "  50"), ("99", "  99"), ("1000", "  1000")];
 
 /// What a run printed: nanoseconds of a call.
 struct Ran {
@@ -85,7 +87,8 @@ pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
     let package = Package::new("calls", &files);
     package.time(command, &["metaspy", "build", "--release", "--weave", "woven_calls::woven::**"]);
     let built = package.target.join("metaspy/release/woven-calls");
-    let mut found: Vec<[Vec<Ran>; OBJECTS.len()]> = CASES.iter().map(|_| Default::default()).collect();
+    let mut found: Vec<[Vec<Ran>; OBJECTS.len()]> =
+        CASES.iter().map(|_| Default::default()).collect();
     for round in 0..rounds {
         eprint!("\rcalls: round {} of {rounds} ", round + 1);
         for step in 0..CASES.len() {
@@ -100,7 +103,13 @@ pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
     for ((case, _), found) in CASES.iter().zip(&found) {
         let of = |rans: &[Ran], took: fn(&Ran) -> f64| rans.iter().map(took).collect::<Vec<f64>>();
         for (rans, (_, what)) in found.iter().zip(OBJECTS) {
-            lines.push(row(what, case, &of(rans, |ran| ran.woven), &of(rans, |ran| ran.plain), "ns"));
+            lines.push(row(
+                what,
+                case,
+                &of(rans, |ran| ran.woven),
+                &of(rans, |ran| ran.plain),
+                "ns",
+            ));
         }
         let plain = of(&found[0], |ran| ran.plain_on_two_threads);
         let woven = of(&found[0], |ran| ran.woven_on_two_threads);
@@ -119,7 +128,8 @@ fn run(program: &Path, environment: &[(&str, &str)], objects: &str) -> Ran {
     let output = command.output().expect("it starts");
     let _ = std::fs::remove_dir_all(dir);
     let text = String::from_utf8(output.stdout).expect("it is text");
-    let numbers: Vec<f64> = text.split_whitespace().map(|number| number.parse().expect("it is a number")).collect();
+    let numbers: Vec<f64> =
+        text.split_whitespace().map(|number| number.parse().expect("it is a number")).collect();
     let [plain, woven, plain_on_two_threads, woven_on_two_threads] = numbers[..] else {
         panic!("it prints four numbers: {text}")
     };

@@ -24,14 +24,18 @@ const CASES: [(&str, bool, Environment); 7] = [
     ("coverage and contexts", true, &[("METASPY_PROFILE", "coverage,contexts")]),
 ];
 
-/// What *Spy: A flexible code profiling framework* reports of such cases, of its own benchmarks and suites: times the plain one.
-const SPY: [(&str, &str, f64); 2] =
-    [("woven, not armed", "empty wrapping", 1.25), ("coverage", "coverage of Mondrian's tests", 3.0)];
+/// What *Spy: A flexible code profiling framework* reports of such cases, of its own benchmarks and
+/// suites: times the plain one.
+const SPY: [(&str, &str, f64); 2] = [
+    ("woven, not armed", "empty wrapping", 1.25),
+    ("coverage", "coverage of Mondrian's tests", 3.0),
+];
 
 /// Measures the run time of the suite, optimised, on one thread: so many runs of it a sample.
 pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
     let package = Package::published(CRATE);
-    let plain = built(&package, Path::new(env!("CARGO")), &["test", "--no-run", "--lib", "--release"]);
+    let plain =
+        built(&package, Path::new(env!("CARGO")), &["test", "--no-run", "--lib", "--release"]);
     let woven = Package { dir: package.dir.clone(), target: package.target.join("woven") };
     let woven = built(&woven, command, &["metaspy", "build", "--tests", "--lib", "--release"]);
     let mut found: Vec<Vec<f64>> = vec![Vec::new(); CASES.len()];
@@ -56,11 +60,14 @@ pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
 
 /// The program of the tests.
 fn built(package: &Package, program: &Path, line: &[&str]) -> PathBuf {
-    let output = package.command(program, line).arg("--message-format=json").output().expect("it starts");
+    let output =
+        package.command(program, line).arg("--message-format=json").output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("it is text");
-    let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    let messages =
+        text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut programs =
+        messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
     programs.next().expect("it has a program")
 }
 
@@ -70,7 +77,10 @@ fn time(program: &Path, environment: Environment) -> f64 {
     let started = Instant::now();
     for _ in 0..2 {
         let mut command = Command::new(program);
-        command.args(["--test-threads=1", "--quiet"]).envs(environment.iter().copied()).env("METASPY_DIR", &dir);
+        command
+            .args(["--test-threads=1", "--quiet"])
+            .envs(environment.iter().copied())
+            .env("METASPY_DIR", &dir);
         let output = command.output().expect("it starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }

@@ -1,4 +1,5 @@
-//! The peers' spans around the same method, each in the fastest configuration that its documentation offers.
+//! The peers' spans around the same method, each in the fastest configuration that its
+//! documentation offers.
 //!
 //! None of them records the object or the cause of a call. A full event of metaspy has both.
 
@@ -45,7 +46,8 @@ fn with_tracing(thing: &mut Thing, by: u64) -> u64 {
     thing.work(by)
 }
 
-/// The least that a recording layer can do on top of the registry: when each span began and ended, in a ring.
+/// The least that a recording layer can do on top of the registry: when each span began and ended,
+/// in a ring.
 mod recording {
     use super::{ARRIVED, Ordering, RefCell, clock};
     use tracing::span::{Attributes, Id};
@@ -59,7 +61,8 @@ mod recording {
         static LOG: RefCell<(Vec<[u64; 3]>, usize)> = RefCell::new((vec![[1; 3]; RING], 0));
     }
 
-    /// The tick of each span's beginning would need the registry's extensions; a stack does, as spans nest here.
+    /// The tick of each span's beginning would need the registry's extensions; a stack does, as
+    /// spans nest here.
     struct Recorder;
 
     impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recorder {
@@ -85,7 +88,8 @@ mod recording {
 
     pub fn install() {
         LOG.with_borrow(|(log, _)| assert_eq!(log.len(), RING));
-        subscriber::set_global_default(Registry::default().with(Recorder)).expect("there is no other subscriber");
+        subscriber::set_global_default(Registry::default().with(Recorder))
+            .expect("there is no other subscriber");
     }
 }
 
@@ -97,7 +101,10 @@ fn fastrace_spans(workload: &mut Workload<Thing>) -> Ns {
     struct Drops;
     impl Reporter for Drops {
         fn report(&mut self, spans: Vec<SpanRecord>) {
-            ARRIVED.fetch_add(spans.iter().filter(|span| span.name == "span").count() as u64, Ordering::Relaxed);
+            ARRIVED.fetch_add(
+                spans.iter().filter(|span| span.name == "span").count() as u64,
+                Ordering::Relaxed,
+            );
         }
     }
 
@@ -118,7 +125,8 @@ fn fastrace_spans(workload: &mut Workload<Thing>) -> Ns {
     ns
 }
 
-/// Function scopes within a scope that stays open for a batch, as puffin's own bench does, then a new frame.
+/// Function scopes within a scope that stays open for a batch, as puffin's own bench does, then a
+/// new frame.
 fn puffin_scopes(workload: &mut Workload<Thing>) -> Ns {
     #[inline(never)]
     fn with_scope(thing: &mut Thing, by: u64) -> u64 {

@@ -1,8 +1,8 @@
 //! tracy-client's zone, in a program of its own: its client starts a thread before `main`.
 //!
-//! Nothing but zones is switched on: no sampling, no system tracing, no broadcast, no call stacks. No server is
-//! connected, so the client keeps everything; a part of the time is fresh memory, as it would be for any program that
-//! is looked at later.
+//! Nothing but zones is switched on: no sampling, no system tracing, no broadcast, no call stacks.
+//! No server is connected, so the client keeps everything; a part of the time is fresh memory, as
+//! it would be for any program that is looked at later.
 
 use metaspy_benches::child::{self, Found, Size, time};
 use metaspy_benches::things::Thing;

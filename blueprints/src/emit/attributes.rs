@@ -1,5 +1,5 @@
-//! Style sheet of an SVG as attributes of its elements. Editors and converters of SVG know all attributes, but only a part
-//! of CSS.
+//! Style sheet of an SVG as attributes of its elements. Editors and converters of SVG know all
+//! attributes, but only a part of CSS.
 
 use std::collections::HashMap;
 
@@ -14,17 +14,25 @@ struct Rule<'s> {
 }
 
 impl<'s> Rule<'s> {
-    /// Reads the rules, in their order. Selectors are `tag.class`, perhaps with `.class ` before them.
+    /// Reads the rules, in their order. Selectors are `tag.class`, perhaps with `.class ` before
+    /// them.
     fn all(style: &'s str) -> Vec<Rule<'s>> {
         let blocks = style.split('}').filter_map(|block| block.trim().split_once('{'));
         let rule = |selector: &'s str, declarations: &'s str| {
             let (around, own) = selector.split_once(' ').unwrap_or(("", selector));
             let mut parts = own.split('.');
             let tag = parts.next().unwrap_or_default();
-            Rule { around: around.trim_start_matches('.'), tag, classes: parts.collect(), declarations }
+            Rule {
+                around: around.trim_start_matches('.'),
+                tag,
+                classes: parts.collect(),
+                declarations,
+            }
         };
         blocks
-            .flat_map(|(selectors, declarations)| selectors.split(',').map(move |it| rule(it, declarations)))
+            .flat_map(|(selectors, declarations)| {
+                selectors.split(',').map(move |it| rule(it, declarations))
+            })
             .collect()
     }
 
@@ -35,7 +43,8 @@ impl<'s> Rule<'s> {
     }
 }
 
-/// Gives each element of an SVG the declarations of the rules that fit it. Later rules replace earlier ones.
+/// Gives each element of an SVG the declarations of the rules that fit it. Later rules replace
+/// earlier ones.
 pub fn with_attributes(svg: &str, style: &str) -> String {
     let rules = Rule::all(style);
     let mut known: HashMap<(usize, &str, &str), String> = HashMap::new();
@@ -55,14 +64,17 @@ pub fn with_attributes(svg: &str, style: &str) -> String {
             continue;
         }
         let tag = element.split([' ', '/']).next().unwrap_or_default();
-        let class =
-            element.split_once("class=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(class, _)| class);
+        let class = element
+            .split_once("class=\"")
+            .and_then(|(_, rest)| rest.split_once('"'))
+            .map_or("", |(class, _)| class);
         let attributes = known.entry((around.len(), tag, class)).or_insert_with(|| {
             let classes: Vec<&str> = class.split(' ').collect();
             let mut found: Vec<(&str, &str)> = Vec::new();
             let fitting = rules.iter().filter(|rule| rule.fits(&around, tag, &classes));
-            for (key, value) in
-                fitting.flat_map(|rule| rule.declarations.split(';')).filter_map(|it| it.split_once(':'))
+            for (key, value) in fitting
+                .flat_map(|rule| rule.declarations.split(';'))
+                .filter_map(|it| it.split_once(':'))
             {
                 // The root has the font of all letters.
                 found.retain(|&(known, _)| known != key);

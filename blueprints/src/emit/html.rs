@@ -31,7 +31,8 @@ pub struct Pictures<'p> {
 /// Builds a page with pictures of one or more graphs. The first picture is selected when it opens.
 pub fn html(pictures: &[Pictures<'_>]) -> String {
     let first = pictures.iter().find_map(|of| of.scenes.first());
-    let title = first.map(|(_, scene)| format!("{} blueprint of {}", scene.kind.word(), scene.title));
+    let title =
+        first.map(|(_, scene)| format!("{} blueprint of {}", scene.kind.word(), scene.title));
     let title = escaped(&title.unwrap_or_default());
     let variables = |dark: bool| -> String {
         let colour = |&(name, on_light, on_dark): &(&str, &str, &str)| {

@@ -1,6 +1,7 @@
 //! Scenes as JSON, for the HTML page and for other programs.
 //!
-//! Rows are arrays, because a picture has thousands of them: `docs/blueprints.md` lists their fields.
+//! Rows are arrays, because a picture has thousands of them: `docs/blueprints.md` lists their
+//! fields.
 
 use serde_json::{Map, Value, json};
 
@@ -44,7 +45,8 @@ impl Shown {
     /// Collects the methods that these scenes of a graph show.
     pub fn new<'s>(graph: &Graph, scenes: impl IntoIterator<Item = &'s Scene>) -> Shown {
         let mut shown = Shown { methods: Vec::new(), places: vec![None; graph.methods.len()] };
-        for &at in scenes.into_iter().flat_map(|scene| &scene.nodes).flat_map(|node| &node.methods) {
+        for &at in scenes.into_iter().flat_map(|scene| &scene.nodes).flat_map(|node| &node.methods)
+        {
             if shown.places[at].is_none() {
                 shown.places[at] = Some(shown.methods.len());
                 shown.methods.push(at);
@@ -56,13 +58,15 @@ impl Shown {
     /// Writes the methods, their owners and files, and the calls between them.
     pub fn graph(&self, graph: &Graph) -> Map<String, Value> {
         let of_shown = |of: &dyn Fn(&Method) -> usize| {
-            let mut all: Vec<usize> = self.methods.iter().map(|&at| of(&graph.methods[at])).collect();
+            let mut all: Vec<usize> =
+                self.methods.iter().map(|&at| of(&graph.methods[at])).collect();
             all.sort_unstable();
             all.dedup();
             all
         };
         let owners = of_shown(&|method| method.owner);
-        let mut files: Vec<&str> = self.methods.iter().map(|&at| graph.methods[at].file.as_str()).collect();
+        let mut files: Vec<&str> =
+            self.methods.iter().map(|&at| graph.methods[at].file.as_str()).collect();
         files.sort_unstable();
         files.dedup();
         let mut returns: Vec<&str> =
@@ -78,17 +82,22 @@ impl Shown {
                 method.total_ns,
                 method.self_ns,
                 method.receivers.with_places(),
-                method.returns.and_then(|word| returns.iter().position(|&other| other == word.word())),
+                method
+                    .returns
+                    .and_then(|word| returns.iter().position(|&other| other == word.word())),
                 tests(method.tests),
                 method.lines,
                 files.binary_search(&method.file.as_str()).unwrap_or(0),
                 method.line
             ]);
-            row.as_array_mut().into_iter().for_each(|row| row.extend(graph.hooks.map(|_| method.hooks_ns.into())));
+            row.as_array_mut()
+                .into_iter()
+                .for_each(|row| row.extend(graph.hooks.map(|_| method.hooks_ns.into())));
             row
         };
         let call = |call: &Call| {
-            let mut row = vec![self.places[call.from]? as u64, self.places[call.to]? as u64, call.count];
+            let mut row =
+                vec![self.places[call.from]? as u64, self.places[call.to]? as u64, call.count];
             row.extend((call.total_ns > 0).then_some(call.total_ns));
             Some(Value::from(row))
         };
@@ -96,7 +105,8 @@ impl Shown {
         let owner = |&at: &usize| {
             let owner = &graph.owners[at];
             let mut row = json!([owner.module, owner.name]);
-            let traits: Vec<Value> = owner.traits.iter().map(|name| trait_of(graph, &owners, name)).collect();
+            let traits: Vec<Value> =
+                owner.traits.iter().map(|name| trait_of(graph, &owners, name)).collect();
             row.as_array_mut()
                 .into_iter()
                 .for_each(|row| row.extend((!traits.is_empty()).then(|| traits.clone().into())));
@@ -107,15 +117,24 @@ impl Shown {
         all.insert("calls".into(), graph.calls.iter().filter_map(call).collect());
         if graph.bounds != Bounds::default() {
             let places = |of: &[bool]| -> Value {
-                self.methods.iter().enumerate().filter(|&(_, &at)| of[at]).map(|(place, _)| place).collect()
+                self.methods
+                    .iter()
+                    .enumerate()
+                    .filter(|&(_, &at)| of[at])
+                    .map(|(place, _)| place)
+                    .collect()
             };
             let Bounds { calls, times, own } = &graph.bounds;
-            let at_most = json!({ "calls": places(calls), "total": places(times), "own": places(own) });
+            let at_most =
+                json!({ "calls": places(calls), "total": places(times), "own": places(own) });
             all.insert("at_most".into(), at_most);
         }
         if let Some(Measured { amount, unit, count, .. }) = &graph.measured {
             let unit = if *unit == Unit::Ns { "ns" } else { "count" };
-            all.insert("measured".into(), json!({ "amount": amount, "unit": unit, "count": count }));
+            all.insert(
+                "measured".into(),
+                json!({ "amount": amount, "unit": unit, "count": count }),
+            );
         }
         all.insert("files".into(), files.into());
         all.insert("returns".into(), returns.into());
@@ -157,8 +176,14 @@ impl Shown {
     fn node(&self, node: &Node) -> Value {
         let methods: Vec<usize> = node.methods.iter().filter_map(|&at| self.places[at]).collect();
         let rect = &node.rect;
-        let mut row =
-            vec![round(rect.x), round(rect.y), round(rect.w), round(rect.h), node.fill.class().into(), methods.into()];
+        let mut row = vec![
+            round(rect.x),
+            round(rect.y),
+            round(rect.w),
+            round(rect.h),
+            node.fill.class().into(),
+            methods.into(),
+        ];
         let mut more = Map::new();
         if node.own > 0.0 {
             more.insert("own".into(), round(node.own));
@@ -175,8 +200,13 @@ impl Shown {
         }
         more.extend(node.mark.map(|pattern| ("mark".to_owned(), pattern.word().into())));
         if !node.strips.is_empty() {
-            let strip = |Rect { x, y, w, h }: &Rect| [x, y, w, h].into_iter().map(|&length| round(length)).collect();
-            more.insert("strips".into(), node.strips.iter().map(strip).collect::<Vec<Value>>().into());
+            let strip = |Rect { x, y, w, h }: &Rect| {
+                [x, y, w, h].into_iter().map(|&length| round(length)).collect()
+            };
+            more.insert(
+                "strips".into(),
+                node.strips.iter().map(strip).collect::<Vec<Value>>().into(),
+            );
         }
         more.extend(node.ghost.map(|ghost| ("ghost".into(), round(ghost))));
         if !node.tip.is_empty() {
@@ -190,7 +220,15 @@ impl Shown {
 }
 
 fn frame(Frame { rect, label, size, name, kind, mark }: &Frame) -> Value {
-    let mut row = json!([round(rect.x), round(rect.y), round(rect.w), round(rect.h), kind.class(), label, name]);
+    let mut row = json!([
+        round(rect.x),
+        round(rect.y),
+        round(rect.w),
+        round(rect.h),
+        kind.class(),
+        label,
+        name
+    ]);
     let mark = mark.map(|pattern| Value::from(pattern.word()));
     let size = (*size > SIZE).then(|| round(*size));
     if let Some(row) = row.as_array_mut() {
@@ -216,7 +254,9 @@ fn list(list: &List) -> Value {
 /// Returns the index of a trait among the shown owners, or its name if no owner or several owners
 /// have that name.
 fn trait_of(graph: &Graph, owners: &[usize], name: &str) -> Value {
-    let is_it = |&at: &usize| graph.owners[at].kind == OwnerKind::Trait && graph.owners[at].name == short_type(name);
+    let is_it = |&at: &usize| {
+        graph.owners[at].kind == OwnerKind::Trait && graph.owners[at].name == short_type(name)
+    };
     let mut found = owners.iter().enumerate().filter(|(_, at)| is_it(at)).map(|(place, _)| place);
     match (found.next(), found.next()) {
         (Some(place), None) => place.into(),
@@ -227,7 +267,11 @@ fn trait_of(graph: &Graph, owners: &[usize], name: &str) -> Value {
 /// Rounds a length to one decimal; a whole length becomes an integer.
 fn round(length: f64) -> Value {
     let tenths = (length * 10.0).round();
-    if tenths % 10.0 == 0.0 { Value::from((tenths / 10.0) as i64) } else { Value::from(tenths / 10.0) }
+    if tenths % 10.0 == 0.0 {
+        Value::from((tenths / 10.0) as i64)
+    } else {
+        Value::from(tenths / 10.0)
+    }
 }
 /// Writes an exact count as a number, and a lower bound as text.
 fn tests(tests: TestCount) -> Value {

@@ -34,14 +34,24 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
         None => format!(", {} receivers", method.receivers.with_places()),
         Some(_) => String::new(),
     };
-    lines.push(format!("{}{}{receivers}", graph.calls_sign(top), counted(method.executions, graph.count_word())));
+    lines.push(format!(
+        "{}{}{receivers}",
+        graph.calls_sign(top),
+        counted(method.executions, graph.count_word())
+    ));
     if let Some(total) = method.total_ns {
-        let own = method
-            .self_ns
-            .map_or_else(|| "unknown".into(), |own| format!("{}{}", graph.own_sign(top), graph.amount(own)));
+        let own = method.self_ns.map_or_else(
+            || "unknown".into(),
+            |own| format!("{}{}", graph.own_sign(top), graph.amount(own)),
+        );
         lines.push(format!("total {}{}, own {own}", graph.time_sign(top), graph.amount(total)));
-        let recorded =
-            || format!("recorded total {}, {} of it hooks", time(total + method.hooks_ns), time(method.hooks_ns));
+        let recorded = || {
+            format!(
+                "recorded total {}, {} of it hooks",
+                time(total + method.hooks_ns),
+                time(method.hooks_ns)
+            )
+        };
         lines.extend((method.hooks_ns > 0).then(recorded));
     }
     lines.extend(method.returns.map(|returned| format!("returns: {}", returned.word())));
@@ -49,7 +59,10 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
     if method.lines > 0 {
         lines.push(format!("{} lines, {}:{}", method.lines, clean(&method.file), method.line));
     }
-    let more = node.methods[1..].iter().take(12).map(|&at| format!("stands for {}", clean(&graph.methods[at].path)));
+    let more = node.methods[1..]
+        .iter()
+        .take(12)
+        .map(|&at| format!("stands for {}", clean(&graph.methods[at].path)));
     lines.extend(more);
     lines
 }

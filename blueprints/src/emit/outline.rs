@@ -34,15 +34,17 @@ pub fn outline(scene: &Scene, graph: &Graph) -> Vec<Line> {
         callees[edge.from].push(edge.to);
         is_called[edge.to] = true;
     }
-    callees
-        .iter_mut()
-        .for_each(|places| places.sort_by(|&a, &b| scene.nodes[b].share.total_cmp(&scene.nodes[a].share)));
+    callees.iter_mut().for_each(|places| {
+        places.sort_by(|&a, &b| scene.nodes[b].share.total_cmp(&scene.nodes[a].share))
+    });
     let mut lines: Vec<Line> = Vec::new();
     let roots = (0..scene.nodes.len()).rev().filter(|&at| !is_called[at]);
-    let mut open: Vec<(usize, Option<usize>, bool)> = roots.map(|root| (root, None, true)).collect();
+    let mut open: Vec<(usize, Option<usize>, bool)> =
+        roots.map(|root| (root, None, true)).collect();
     while let Some((at, parent, is_last)) = open.pop() {
         let node = &scene.nodes[at];
-        let note = node.mark.map_or("", |pattern| pattern.title().split(':').next().unwrap_or_default());
+        let note =
+            node.mark.map_or("", |pattern| pattern.title().split(':').next().unwrap_or_default());
         let mut line = Line {
             name: node.label.as_ref().map_or_else(String::new, |label| label.text.clone()),
             parent,
@@ -57,7 +59,8 @@ pub fn outline(scene: &Scene, graph: &Graph) -> Vec<Line> {
             if depth > 0 {
                 let part = graph.total(method) as f64 / graph.total(node.methods[0]).max(1) as f64;
                 let share = (node.share * part * 1_000.0) as u64;
-                let inner = Line { parent: Some(lines.len()), is_last: true, share, ..line.clone() };
+                let inner =
+                    Line { parent: Some(lines.len()), is_last: true, share, ..line.clone() };
                 lines.push(std::mem::replace(&mut line, inner));
             }
             (line.name, line.method) = (name_of(graph, method), Some(method));
@@ -65,7 +68,13 @@ pub fn outline(scene: &Scene, graph: &Graph) -> Vec<Line> {
         let here = Some(lines.len());
         lines.push(line);
         let last = callees[at].len().saturating_sub(1);
-        open.extend(callees[at].iter().enumerate().rev().map(|(order, &callee)| (callee, here, order == last)));
+        open.extend(
+            callees[at]
+                .iter()
+                .enumerate()
+                .rev()
+                .map(|(order, &callee)| (callee, here, order == last)),
+        );
     }
     lines
 }

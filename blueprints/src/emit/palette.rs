@@ -76,7 +76,10 @@ pub fn style(colour: impl Fn(&str) -> String) -> String {
     let mut rest = RULES;
     while let Some((before, behind)) = rest.split_once('{') {
         // A brace before the name of a token is a colour; any other brace begins a rule.
-        match behind.split_once('}').filter(|(name, _)| COLOURS.iter().any(|(token, ..)| token == name)) {
+        match behind
+            .split_once('}')
+            .filter(|(name, _)| COLOURS.iter().any(|(token, ..)| token == name))
+        {
             Some((name, after)) => {
                 style += before;
                 style += &colour(name);
@@ -94,7 +97,11 @@ pub fn style(colour: impl Fn(&str) -> String) -> String {
 
 /// Returns the colour of a token on a light page.
 pub fn light(name: &str) -> String {
-    COLOURS.iter().find(|(token, ..)| *token == name).map_or("none", |(_, light, _)| light).to_owned()
+    COLOURS
+        .iter()
+        .find(|(token, ..)| *token == name)
+        .map_or("none", |(_, light, _)| light)
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -104,7 +111,10 @@ mod tests {
     #[test]
     fn every_token_of_a_rule_has_a_colour() {
         let style = style(light);
-        assert!(style.contains(".never{fill:#f7f5f0}") && style.contains(".own{fill:#e69f00}"), "{style}");
+        assert!(
+            style.contains(".never{fill:#f7f5f0}") && style.contains(".own{fill:#e69f00}"),
+            "{style}"
+        );
         assert!(style.contains(".f{fill:#ffffff;stroke:#8f8a80;stroke-width:.7}"), "{style}");
     }
 }

@@ -6,7 +6,8 @@ use super::attributes::with_attributes;
 use super::{escaped, lines, palette, px};
 use crate::graph::Graph;
 use crate::scene::{
-    Border, Edge, EdgeKind, Fill, Frame, Kind, Label, Node, OUTSET, Place, Rect, SIZE, STATED, Scene, Sign, line,
+    Border, Edge, EdgeKind, Fill, Frame, Kind, Label, Node, OUTSET, Place, Rect, SIZE, STATED,
+    Scene, Sign, line,
 };
 use metaspy_report::coverage::Pattern;
 
@@ -17,8 +18,7 @@ const LINE: f64 = 14.0;
 /// Maximum width of a letter in notes.
 const LETTER: f64 = 5.6;
 /// Font of labels.
-const FONT: &str =
-    "font-size=\"9\" font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\"";
+const FONT: &str = "font-size=\"9\" font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\"";
 /// Minimum width of the page, which the legend needs.
 const LEAST: f64 = 640.0;
 
@@ -56,7 +56,12 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
             escaped(&statement.title)
         );
     }
-    let _ = writeln!(out, "<g class=\"{}\" transform=\"translate(0 {})\">", scene.kind.word(), px(above));
+    let _ = writeln!(
+        out,
+        "<g class=\"{}\" transform=\"translate(0 {})\">",
+        scene.kind.word(),
+        px(above)
+    );
     scene.frames.iter().for_each(|frame| out += &self::frame(frame));
     scene
         .edges
@@ -64,7 +69,11 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
         .filter(|edge| edge.kind == EdgeKind::Tree)
         .for_each(|edge| out += &self::edge(edge, &scene.nodes));
     scene.nodes.iter().for_each(|node| out += &self::node(scene.kind, node, graph));
-    let _ = writeln!(out, "</g>\n<g class=\"legend\" transform=\"translate(0 {})\">\n{legend}</g>", px(below));
+    let _ = writeln!(
+        out,
+        "</g>\n<g class=\"legend\" transform=\"translate(0 {})\">\n{legend}</g>",
+        px(below)
+    );
     for (note, line) in scene.notes.iter().zip(0..) {
         let _ = writeln!(
             out,
@@ -93,7 +102,8 @@ const MARK: f64 = 2.6;
 
 fn frame(frame: &Frame) -> String {
     let Frame { rect, label, name, kind, size, .. } = frame;
-    let mark = frame.mark.map_or_else(String::new, |pattern| mark(pattern, (rect.right(), rect.y), MARK));
+    let mark =
+        frame.mark.map_or_else(String::new, |pattern| mark(pattern, (rect.right(), rect.y), MARK));
     format!(
         "<g><title>{}</title><rect class=\"f {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
          <text class=\"ft\" x=\"{}\" y=\"{}\"{}>{}</text>{mark}</g>\n",
@@ -116,7 +126,14 @@ fn edge(edge: &Edge, nodes: &[Node]) -> String {
     let bend = nodes[edge.from].bend();
     let to_x = nodes[edge.to].entry(bend);
     let written = if nodes[edge.to].fill == Fill::NeverRan { " written" } else { "" };
-    format!("<path class=\"e{written}\" d=\"M{} {}V{}H{}V{}\"/>\n", px(x), px(y), px(bend), px(to_x), px(to_y))
+    format!(
+        "<path class=\"e{written}\" d=\"M{} {}V{}H{}V{}\"/>\n",
+        px(x),
+        px(y),
+        px(bend),
+        px(to_x),
+        px(to_y)
+    )
 }
 
 fn node(kind: Kind, node: &Node, graph: &Graph) -> String {
@@ -154,7 +171,11 @@ fn node(kind: Kind, node: &Node, graph: &Graph) -> String {
     node.strips.iter().for_each(|strip| out += &outline("strip", strip));
     if let Some(pattern) = node.mark {
         let radius = MARK.min(rect.w / 2.0).min(rect.h / 2.0);
-        out += &mark(pattern, (rect.x + rect.w / 2.0, rect.y + radius.max((rect.h / 2.0).min(4.0))), radius);
+        out += &mark(
+            pattern,
+            (rect.x + rect.w / 2.0, rect.y + radius.max((rect.h / 2.0).min(4.0))),
+            radius,
+        );
     }
     if let Some(label) = &node.label {
         out += &self::label(label, node);
@@ -188,9 +209,10 @@ fn label(label: &Label, node: &Node) -> String {
     // The frame of changed source is around the box.
     let outset = if node.border == Border::Changed { OUTSET } else { 0.0 };
     let (x, y) = match label.place {
-        Place::Beside => {
-            (rect.right() + 2.0 + outset, rect.y + node.height().min(line(label.size)) / 2.0 + 3.0 * scale)
-        }
+        Place::Beside => (
+            rect.right() + 2.0 + outset,
+            rect.y + node.height().min(line(label.size)) / 2.0 + 3.0 * scale,
+        ),
         Place::Inside => (rect.x + 3.0, rect.y + 9.0 * scale),
         Place::Upright => (rect.x + rect.w / 2.0 + 3.0 * scale, rect.bottom() - 3.0),
         Place::Along => (rect.right() + 9.0 * scale, rect.bottom() - 2.0),
@@ -201,7 +223,13 @@ fn label(label: &Label, node: &Node) -> String {
     };
     let is_within = matches!(label.place, Place::Inside | Place::Upright);
     let dark = if node.fill.is_dark() && is_within { " class=\"dark\"" } else { "" };
-    format!("<text{dark} x=\"{}\" y=\"{}\"{}{turn}>{}</text>", px(x), px(y), font(label.size), with_marks(&label.text))
+    format!(
+        "<text{dark} x=\"{}\" y=\"{}\"{}{turn}>{}</text>",
+        px(x),
+        px(y),
+        font(label.size),
+        with_marks(&label.text)
+    )
 }
 
 /// Returns the attribute of letters of this size, if it is not the usual one.
@@ -213,7 +241,11 @@ fn font(size: f64) -> String {
 fn with_marks(text: &str) -> String {
     match text.trim_start_matches(STATED) {
         rest if rest.len() == text.len() => escaped(text),
-        rest => format!("<tspan class=\"k\">{}</tspan>{}", &text[..text.len() - rest.len()], escaped(rest)),
+        rest => format!(
+            "<tspan class=\"k\">{}</tspan>{}",
+            &text[..text.len() - rest.len()],
+            escaped(rest)
+        ),
     }
 }
 
@@ -244,7 +276,13 @@ fn legend(signs: &[Sign], width: f64) -> (String, f64) {
                 px(h)
             );
         }
-        let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">{}</text>", px(x + w + 4.0), px(y + 9.0), escaped(&sign.text));
+        let _ = writeln!(
+            out,
+            "<text x=\"{}\" y=\"{}\">{}</text>",
+            px(x + w + 4.0),
+            px(y + 9.0),
+            escaped(&sign.text)
+        );
         x += space;
         row = f64::max(row, h);
     }

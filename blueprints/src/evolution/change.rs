@@ -54,7 +54,11 @@ pub(crate) fn by_count(count: &Numbers) -> Change {
 fn change(numbers: &Numbers, share: f64, least: f64) -> Change {
     let Numbers { before, after } = numbers;
     if before.values().is_empty() || after.values().is_empty() {
-        return if before.values().is_empty() && after.range().1 > 0 { Change::New } else { Change::Same };
+        return if before.values().is_empty() && after.range().1 > 0 {
+            Change::New
+        } else {
+            Change::Same
+        };
     }
     let difference = numbers.difference();
     let apart = difference.unsigned_abs() as f64;
@@ -74,7 +78,10 @@ mod tests {
     use super::*;
 
     fn numbers(before: &[u64], after: &[u64]) -> Numbers {
-        Numbers { before: Sample::new(before.iter().copied()), after: Sample::new(after.iter().copied()) }
+        Numbers {
+            before: Sample::new(before.iter().copied()),
+            after: Sample::new(after.iter().copied()),
+        }
     }
 
     fn time(before: &[u64], after: &[u64]) -> Change {

@@ -6,7 +6,8 @@ use metaspy_report::diff::renamed::{self, Source};
 
 use crate::graph::Graph;
 
-/// Identity of a method across versions: its path with type arguments, and its number among methods of that path.
+/// Identity of a method across versions: its path with type arguments, and its number among methods
+/// of that path.
 pub type Key = (String, usize);
 
 /// Returns the keys of all methods of a graph, in the order of its methods.
@@ -22,14 +23,25 @@ pub fn keys(graph: &Graph) -> Vec<Key> {
 }
 
 /// Finds renamed methods: maps the index of a method in `new` to its index in `old`.
-pub fn renamed(old: &Graph, old_keys: &[Key], new: &Graph, new_keys: &[Key]) -> HashMap<usize, usize> {
+pub fn renamed(
+    old: &Graph,
+    old_keys: &[Key],
+    new: &Graph,
+    new_keys: &[Key],
+) -> HashMap<usize, usize> {
     let only = |graph: &Graph, keys: &[Key], others: &[Key]| -> Vec<(Source, usize)> {
         let others: HashSet<&Key> = others.iter().collect();
-        let places = graph.methods.iter().enumerate().filter(|(at, _)| !others.contains(&keys[*at]));
+        let places =
+            graph.methods.iter().enumerate().filter(|(at, _)| !others.contains(&keys[*at]));
         places
-            .filter_map(|(at, method)| Some((Source::new(&method.path, method.fingerprint, method.lines)?, at)))
+            .filter_map(|(at, method)| {
+                Some((Source::new(&method.path, method.fingerprint, method.lines)?, at))
+            })
             .collect()
     };
     let (gone, found) = (only(old, old_keys, new_keys), only(new, new_keys, old_keys));
-    renamed::renamed(gone.into_iter(), found.into_iter()).into_iter().map(|(old, new)| (new, old)).collect()
+    renamed::renamed(gone.into_iter(), found.into_iter())
+        .into_iter()
+        .map(|(old, new)| (new, old))
+        .collect()
 }

@@ -76,8 +76,8 @@ pub struct Comparison {
     pub was: Option<String>,
 }
 
-/// Numbers of a method that are bounds. Some of its calls may come from elsewhere, and some of what was counted may have
-/// found no room in a recording.
+/// Numbers of a method that are bounds. Some of its calls may come from elsewhere, and some of what
+/// was counted may have found no room in a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// True if the numbers of calls are upper bounds.
@@ -110,7 +110,8 @@ impl Version {
     pub fn below(self, path: &str) -> Result<Version, String> {
         let Version { name, runs } = self;
         let runs = runs.into_iter().map(|run| Ok(run.below(path)?.without_the_rest()));
-        let runs = runs.collect::<Result<_, String>>().map_err(|error| format!("{name}: {error}"))?;
+        let runs =
+            runs.collect::<Result<_, String>>().map_err(|error| format!("{name}: {error}"))?;
         Ok(Version { name, runs })
     }
 }
@@ -121,7 +122,8 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
     let mut graph = new.runs.last().cloned().unwrap_or_default();
     let old_graph = old.runs.last().cloned().unwrap_or_default();
     let (old_keys, new_keys) = (keys(&old_graph), keys(&graph));
-    let old_places: HashMap<&Key, usize> = old_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
+    let old_places: HashMap<&Key, usize> =
+        old_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let renamed = renamed(&old_graph, &old_keys, &graph, &new_keys);
     let whole = after.values().map(|samples| samples.time().median()).max();
     let mut methods = Vec::with_capacity(graph.methods.len());
@@ -140,7 +142,10 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
             }
         }
         let method = &mut graph.methods[at];
-        let both = |of: fn(&Samples) -> Sample| Numbers { before: then.map(of).unwrap_or_default(), after: of(&now) };
+        let both = |of: fn(&Samples) -> Sample| Numbers {
+            before: then.map(of).unwrap_or_default(),
+            after: of(&now),
+        };
         let (time, executions) = (both(Samples::time), both(Samples::executions));
         let (objects, instructions) = (both(Samples::objects), both(Samples::instructions));
         method.executions = executions.after.median();
@@ -171,8 +176,13 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
             was: renamed.get(&at).map(|&old| old_graph.methods[old].path.clone()),
         });
     }
-    let gone = old_graph.methods.iter().zip(is_found).filter(|(method, is_found)| !is_found && method.executions > 0);
-    let mut gone: Vec<Former> = gone.map(|(method, _)| former(&method.path, method.executions)).collect();
+    let gone = old_graph
+        .methods
+        .iter()
+        .zip(is_found)
+        .filter(|(method, is_found)| !is_found && method.executions > 0);
+    let mut gone: Vec<Former> =
+        gone.map(|(method, _)| former(&method.path, method.executions)).collect();
     for list in [&mut gone, &mut idle] {
         list.sort_by(|a, b| b.executions.cmp(&a.executions).then_with(|| a.path.cmp(&b.path)));
     }
@@ -184,7 +194,8 @@ impl Step {
     /// Returns the share of the newer version's methods that ran there and not before.
     pub(crate) fn share_of_new(&self) -> f64 {
         let ran = self.methods.iter().filter(|method| method.has_run()).count();
-        self.methods.iter().filter(|method| method.change == Change::New).count() as f64 / ran.max(1) as f64
+        self.methods.iter().filter(|method| method.change == Change::New).count() as f64
+            / ran.max(1) as f64
     }
 }
 
@@ -258,7 +269,8 @@ fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
             samples.bounds.calls |= !graph.calls_sign(at).is_empty();
             samples.bounds.times |= !graph.time_sign(at).is_empty();
             samples.bounds.objects |= method.has_more_objects;
-            samples.bounds.instructions |= method.instructions.is_some_and(|instructions| instructions.is_least);
+            samples.bounds.instructions |=
+                method.instructions.is_some_and(|instructions| instructions.is_least);
             samples.executions.push(method.executions);
             samples.total_ns.extend(method.total_ns);
             // A method without allocations or instructions has no row in their tables.
@@ -282,10 +294,12 @@ fn larger(
     let mut larger = graph.clone();
     for (method, comparison) in larger.methods.iter_mut().zip(methods) {
         let medians = [&comparison.time.before, &comparison.time.after];
-        let medians = medians.into_iter().filter(|it| !it.values().is_empty() && comparison.has_run());
+        let medians =
+            medians.into_iter().filter(|it| !it.values().is_empty() && comparison.has_run());
         method.total_ns = medians.map(Sample::median).max();
     }
-    let new_places: HashMap<&Key, usize> = new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
+    let new_places: HashMap<&Key, usize> =
+        new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let new_name: HashMap<usize, usize> = renamed.iter().map(|(&new, &old)| (old, new)).collect();
     let place = |at: usize| {
         let place = new_places.get(&old_keys[at]).or(new_name.get(&at)).copied();
@@ -296,7 +310,8 @@ fn larger(
     for call in &old.calls {
         if let (Some(from), Some(to)) = (place(call.from), place(call.to)) {
             let both = calls.entry((from, to)).or_insert(Call { from, to, count: 0, total_ns: 0 });
-            (both.count, both.total_ns) = (both.count.max(call.count), both.total_ns.max(call.total_ns));
+            (both.count, both.total_ns) =
+                (both.count.max(call.count), both.total_ns.max(call.total_ns));
         }
     }
     larger.calls = calls.into_values().collect();
@@ -305,7 +320,8 @@ fn larger(
         let Some(at) = place(at) else { continue };
         match larger.entries.iter_mut().find(|(entry, _)| *entry == at) {
             Some((_, both)) => {
-                (both.count, both.total_ns) = (both.count.max(edge.count), both.total_ns.max(edge.total_ns));
+                (both.count, both.total_ns) =
+                    (both.count.max(edge.count), both.total_ns.max(edge.total_ns));
             }
             None => larger.entries.push((at, edge)),
         }

@@ -42,8 +42,9 @@ impl Graph {
         if let Some(recorded) = Recorded::new(&self, root) {
             recorded.replace(&mut self, &mut below);
         }
-        let is_bound =
-            |of: fn(&Share) -> bool| below.shares.iter().map(|share| share.as_ref().is_some_and(of)).collect();
+        let is_bound = |of: fn(&Share) -> bool| {
+            below.shares.iter().map(|share| share.as_ref().is_some_and(of)).collect()
+        };
         self.bounds = Bounds {
             calls: is_bound(|share| share.are_calls_most),
             times: is_bound(|share| share.is_time_most),
@@ -53,22 +54,33 @@ impl Graph {
             let Some(share) = share.as_ref().filter(|share| !share.is_all) else { continue };
             method.executions = share.calls;
             method.total_ns = method.total_ns.map(|_| share.total_ns);
-            method.self_ns = method.self_ns.map(|own| own.min(share.self_ns.unwrap_or(share.total_ns)));
+            method.self_ns =
+                method.self_ns.map(|own| own.min(share.self_ns.unwrap_or(share.total_ns)));
             method.hooks_ns = 0;
         }
         let share_of = |at: usize| below.shares[at].as_ref();
         self.calls.retain(|call| share_of(call.from).is_some());
         for call in &mut self.calls {
-            let most = share_of(call.from).filter(|share| !share.is_all).map_or(u64::MAX, |share| share.total_ns);
+            let most = share_of(call.from)
+                .filter(|share| !share.is_all)
+                .map_or(u64::MAX, |share| share.total_ns);
             call.total_ns = call.total_ns.min(most);
         }
         let (count, total_ns) = (self.methods[root].executions, self.total(root));
         let from_root = Edge { count, total_ns, is_least: false };
         self.entries = vec![(root, from_root)];
         self.root = Some(root);
-        let bounded = below.shares.iter().flatten().filter(|share| share.are_calls_most || share.is_time_most).count();
+        let bounded = below
+            .shares
+            .iter()
+            .flatten()
+            .filter(|share| share.are_calls_most || share.is_time_most)
+            .count();
         if below.shares.iter().flatten().any(|share| !share.is_all) {
-            self.notes.push("receivers, tests and returned values are those of all calls, also from elsewhere".into());
+            self.notes.push(
+                "receivers, tests and returned values are those of all calls, also from elsewhere"
+                    .into(),
+            );
         }
         if bounded > 0 {
             self.notes.push(format!(
@@ -82,7 +94,10 @@ impl Graph {
     /// Clears the numbers of methods that the root does not lead to, as if they had not run.
     pub(crate) fn without_the_rest(mut self) -> Graph {
         let mut is_below = vec![false; self.methods.len()];
-        self.root.into_iter().chain(self.calls.iter().map(|call| call.to)).for_each(|at| is_below[at] = true);
+        self.root
+            .into_iter()
+            .chain(self.calls.iter().map(|call| call.to))
+            .for_each(|at| is_below[at] = true);
         for (method, _) in self.methods.iter_mut().zip(is_below).filter(|(_, is_below)| !is_below) {
             method.executions = 0;
             method.total_ns = method.total_ns.map(|_| 0);
@@ -171,18 +186,23 @@ impl Below {
             // may be above the root.
             let is_around_root = group.contains(&root);
             for &at in group.iter().filter(|&&at| is_reached[at] && !is_all[at]) {
-                let ways: Vec<&Call> = callers[at].iter().copied().filter(|call| is_reached[call.from]).collect();
+                let ways: Vec<&Call> =
+                    callers[at].iter().copied().filter(|call| is_reached[call.from]).collect();
                 let calls = lost[at].calls + ways.iter().map(|call| call.count).sum::<u64>();
-                let of_caller = |call: &Call| shares[call.from].as_ref().map_or(0, |share| share.total_ns);
-                let time = lost[at].total_ns + ways.iter().map(|call| call.total_ns.min(of_caller(call))).sum::<u64>();
+                let of_caller =
+                    |call: &Call| shares[call.from].as_ref().map_or(0, |share| share.total_ns);
+                let time = lost[at].total_ns
+                    + ways.iter().map(|call| call.total_ns.min(of_caller(call))).sum::<u64>();
                 let is_known = |way: &&Call| is_all[way.from];
                 let are_all_known = lost[at].calls == 0;
                 let Some(share) = &mut shares[at] else { continue };
                 share.calls = share.calls.min(calls);
-                share.are_calls_most = !(are_all_known && ways.iter().filter(|way| way.count > 0).all(is_known));
+                share.are_calls_most =
+                    !(are_all_known && ways.iter().filter(|way| way.count > 0).all(is_known));
                 if !is_around_root {
                     share.total_ns = share.total_ns.min(time);
-                    share.is_time_most = !(are_all_known && ways.iter().filter(|way| way.total_ns > 0).all(is_known));
+                    share.is_time_most = !(are_all_known
+                        && ways.iter().filter(|way| way.total_ns > 0).all(is_known));
                 }
             }
         }
@@ -203,7 +223,8 @@ impl Recorded {
     fn new(graph: &Graph, root: usize) -> Option<Recorded> {
         let contexts = graph.contexts.as_ref().filter(|contexts| contexts.lost == 0)?;
         let all = contexts.all();
-        let places: HashMap<&str, usize> = graph.methods.iter().map(|it| it.path.as_str()).zip(0..).collect();
+        let places: HashMap<&str, usize> =
+            graph.methods.iter().map(|it| it.path.as_str()).zip(0..).collect();
         // Methods that share a path share their contexts, which cannot be divided between them.
         if places.len() < graph.methods.len() || all.iter().any(|context| context.values.cut > 0) {
             return None;
@@ -211,8 +232,13 @@ impl Recorded {
         let place = |at: usize| places.get(all[at].name.as_str()).copied();
         let mut is_within = vec![false; all.len()];
         let mut whole = vec![0; graph.methods.len()];
-        let has_times = graph.hooks.is_none() && all.iter().any(|context| context.values.total_ns > 0);
-        let mut below = Recorded { methods: vec![Values::default(); whole.len()], calls: HashMap::new(), has_times };
+        let has_times =
+            graph.hooks.is_none() && all.iter().any(|context| context.values.total_ns > 0);
+        let mut below = Recorded {
+            methods: vec![Values::default(); whole.len()],
+            calls: HashMap::new(),
+            has_times,
+        };
         for (at, context) in all.iter().enumerate().skip(1) {
             let around = context.parent.unwrap_or(0);
             is_within[at] = is_within[around] || place(at) == Some(root);
@@ -223,7 +249,8 @@ impl Recorded {
             }
             // Time is counted once: the outer call of a method includes the time of its inner
             // calls.
-            let outer = std::iter::successors(Some(around), |&at| all[at].parent).take_while(|&at| is_within[at]);
+            let outer = std::iter::successors(Some(around), |&at| all[at].parent)
+                .take_while(|&at| is_within[at]);
             let is_outermost = outer.into_iter().all(|outer| place(outer) != Some(method));
             let total_ns = if is_outermost { context.values.total_ns } else { 0 };
             let values = &mut below.methods[method];
@@ -238,7 +265,8 @@ impl Recorded {
                 });
             }
         }
-        let is_complete = whole.iter().zip(&graph.methods).all(|(&calls, method)| calls == method.executions);
+        let is_complete =
+            whole.iter().zip(&graph.methods).all(|(&calls, method)| calls == method.executions);
         (is_complete && whole[root] > 0).then_some(below)
     }
 
@@ -259,7 +287,8 @@ impl Recorded {
         graph.calls.retain_mut(|call| {
             let Some(edge) = self.calls.get(&(call.from, call.to)) else { return false };
             call.count = edge.count;
-            call.total_ns = if self.has_times { call.total_ns.min(edge.total_ns) } else { call.total_ns };
+            call.total_ns =
+                if self.has_times { call.total_ns.min(edge.total_ns) } else { call.total_ns };
             true
         });
     }
@@ -284,11 +313,16 @@ fn reached(callees: &[Vec<usize>], root: usize) -> Vec<bool> {
 fn lost(graph: &Graph, callers: &[Vec<&Call>]) -> Vec<Lost> {
     let mut known = vec![Lost::default(); callers.len()];
     let calls = callers.iter().flatten().map(|call| (call.to, call.count, call.total_ns));
-    for (to, count, total_ns) in calls.chain(graph.entries.iter().map(|&(to, edge)| (to, edge.count, edge.total_ns))) {
+    for (to, count, total_ns) in
+        calls.chain(graph.entries.iter().map(|&(to, edge)| (to, edge.count, edge.total_ns)))
+    {
         known[to].calls += count;
         known[to].total_ns += total_ns;
     }
-    let lost = |(at, known): (usize, &Lost)| match graph.methods[at].executions.saturating_sub(known.calls) {
+    let lost = |(at, known): (usize, &Lost)| match graph.methods[at]
+        .executions
+        .saturating_sub(known.calls)
+    {
         0 => Lost::default(),
         calls => Lost { calls, total_ns: graph.total(at).saturating_sub(known.total_ns) },
     };
@@ -305,8 +339,10 @@ fn only_from(
     lost: &[Lost],
 ) -> Vec<bool> {
     let mut is_all = is_reached.to_vec();
-    let is_called_elsewhere =
-        |at: usize| lost[at].calls > 0 || callers[at].iter().any(|call| call.count > 0 && !is_reached[call.from]);
+    let is_called_elsewhere = |at: usize| {
+        lost[at].calls > 0
+            || callers[at].iter().any(|call| call.count > 0 && !is_reached[call.from])
+    };
     let entered = graph.entries.iter().filter(|(_, edge)| edge.count > 0).map(|&(at, _)| at);
     let elsewhere = (0..is_all.len()).filter(|&at| is_reached[at] && is_called_elsewhere(at));
     let mut open: Vec<usize> = entered.chain(elsewhere).collect();

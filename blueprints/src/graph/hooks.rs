@@ -15,7 +15,8 @@ impl Graph {
     /// least the time of its callees. [`Method::hooks_ns`] keeps the subtracted time.
     ///
     /// A method loses `within` for each of its calls, and `returned` if its hook sees returned
-    /// values. It loses the rest of the hook's cost for each call that it makes. Its total is then its own time and its part of the totals of its callees.
+    /// values. It loses the rest of the hook's cost for each call that it makes. Its total is then
+    /// its own time and its part of the totals of its callees.
     pub fn subtract_hooks(&mut self, cost: HookCost) {
         let mut calls_out = vec![0_u64; self.methods.len()];
         self.calls.iter().for_each(|call| calls_out[call.from] += call.count);
@@ -26,7 +27,8 @@ impl Graph {
             .zip(&calls_out)
             .map(|(method, &out)| {
                 let returned = if method.shows_returned { cost.returned_ns } else { 0.0 };
-                let hooks = (cost.within_ns + returned) * method.executions as f64 + outside * out as f64;
+                let hooks =
+                    (cost.within_ns + returned) * method.executions as f64 + outside * out as f64;
                 (method.self_ns.unwrap_or(0) as f64 - hooks).max(0.0)
             })
             .collect();
@@ -65,7 +67,8 @@ fn kept_shares(methods: &[Method], calls: &[Call], own: &[f64]) -> Vec<f64> {
     }
     let mut kept = vec![1.0; methods.len()];
     for (group, calls) in groups.iter().zip(&out) {
-        let mut all: f64 = group.iter().map(|&method| methods[method].self_ns.unwrap_or(0) as f64).sum();
+        let mut all: f64 =
+            group.iter().map(|&method| methods[method].self_ns.unwrap_or(0) as f64).sum();
         let mut left: f64 = group.iter().map(|&method| own[method]).sum();
         for call in calls {
             all += call.total_ns as f64;

@@ -14,7 +14,9 @@ use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::is_cache;
 use metaspy_report::coverage::{Found, Pattern, patterns};
 use metaspy_report::flame::{FlamePage, Unit};
-use metaspy_report::program::{Edge, Element, Instructions, Key, Of, Program, Receivers, Returned, TestCount};
+use metaspy_report::program::{
+    Edge, Element, Instructions, Key, Of, Program, Receivers, Returned, TestCount,
+};
 
 pub use below::Bounds;
 pub use hooks::HookCost;
@@ -39,7 +41,8 @@ pub struct Graph {
     pub callers_are_causes: bool,
     /// True if returned values were recorded.
     pub has_returns: bool,
-    /// True if calls between methods found no room. A method of which no caller is known may then have one.
+    /// True if calls between methods found no room. A method of which no caller is known may then
+    /// have one.
     pub has_lost_edges: bool,
     /// True if every count is exact.
     pub exact: bool,
@@ -74,7 +77,8 @@ pub struct Method {
     pub subject: Option<Subject>,
     /// Whole path, with crate, module and type.
     pub path: String,
-    /// Path with the type arguments of its `impl`, which tell it apart from other methods of this path.
+    /// Path with the type arguments of its `impl`, which tell it apart from other methods of this
+    /// path.
     pub path_with_arguments: String,
     /// Name within its type: `measure`, or `Layout::measure` for the method of an implemented
     /// trait.
@@ -217,7 +221,10 @@ impl Graph {
         }
         let places = graph.places();
         graph.add_calls(program, &places);
-        graph.patterns = patterns(program).iter().map(|found| (found.pattern, methods_of(found, &places))).collect();
+        graph.patterns = patterns(program)
+            .iter()
+            .map(|found| (found.pattern, methods_of(found, &places)))
+            .collect();
         graph
     }
 
@@ -251,7 +258,11 @@ impl Graph {
 
     /// Returns the graph of the samples or instructions of the run, if no method with a hook ran.
     pub fn or_profile(mut self) -> Graph {
-        if self.ran().next().is_some() || self.profiles.is_empty() { self } else { self.profiles.swap_remove(0) }
+        if self.ran().next().is_some() || self.profiles.is_empty() {
+            self
+        } else {
+            self.profiles.swap_remove(0)
+        }
     }
 
     /// Returns true if objects on the heap were counted.
@@ -266,7 +277,11 @@ impl Graph {
 
     /// Maps each site to the index of its method.
     fn places(&self) -> HashMap<SiteId, usize> {
-        self.methods.iter().enumerate().filter_map(|(at, method)| Some((method.site?, at))).collect()
+        self.methods
+            .iter()
+            .enumerate()
+            .filter_map(|(at, method)| Some((method.site?, at)))
+            .collect()
     }
 
     fn add_calls(&mut self, program: &Program, places: &HashMap<SiteId, usize>) {
@@ -274,7 +289,9 @@ impl Graph {
         for &(caller, callee, edge) in &program.edges {
             let Some(&to) = places.get(&callee) else { continue };
             match caller.and_then(|caller| places.get(&caller)) {
-                Some(&from) => self.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns }),
+                Some(&from) => {
+                    self.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns })
+                }
                 None => entries.entry(to).or_default().add(edge),
             }
         }
@@ -317,8 +334,8 @@ impl Graph {
             edge.count += chain.count;
             edge.ticks += if is_inner { 0 } else { ticks };
         }
-        // Ticks are added up before they become nanoseconds: rounded one by one, they would be less than the time of the
-        // method itself.
+        // Ticks are added up before they become nanoseconds: rounded one by one, they would be less
+        // than the time of the method itself.
         let mut into: HashMap<usize, Caused> = HashMap::new();
         for (&(_, to), edge) in &calls {
             let all = into.entry(to).or_default();
@@ -337,7 +354,9 @@ impl Graph {
             let total_ns = store.span_ns(edge.ticks);
             match from {
                 Some(from) => self.calls.push(Call { from, to, count: edge.count, total_ns }),
-                None => self.entries.push((to, Edge { count: edge.count, total_ns, is_least: false })),
+                None => {
+                    self.entries.push((to, Edge { count: edge.count, total_ns, is_least: false }))
+                }
             }
         }
     }
@@ -352,7 +371,8 @@ impl Graph {
         (0..self.methods.len()).filter(|&at| self.methods[at].executions > 0)
     }
 
-    /// Writes a number that is the height of boxes, with its unit: times, unless something else was measured.
+    /// Writes a number that is the height of boxes, with its unit: times, unless something else was
+    /// measured.
     pub fn amount(&self, number: u64) -> String {
         self.measured.as_ref().map_or(Unit::Ns, |measured| measured.unit).text(number)
     }
@@ -388,12 +408,14 @@ impl Graph {
             let path = unqualified(&method.path);
             path.strip_suffix(&*end).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
         };
-        let found: Vec<usize> = (0..self.methods.len()).filter(|&at| ends_with(&self.methods[at])).collect();
+        let found: Vec<usize> =
+            (0..self.methods.len()).filter(|&at| ends_with(&self.methods[at])).collect();
         match &found[..] {
             [only] => Ok(*only),
             [] => Err(self.not_found(path)),
             several => {
-                let names: Vec<&str> = several.iter().take(3).map(|&at| self.methods[at].path.as_str()).collect();
+                let names: Vec<&str> =
+                    several.iter().take(3).map(|&at| self.methods[at].path.as_str()).collect();
                 Err(format!(
                     "`{path}` is the end of {} paths: write more of it, as in {}",
                     several.len(),
@@ -405,11 +427,17 @@ impl Graph {
 
     fn not_found(&self, path: &str) -> String {
         let ran = self.ran().map(|at| self.methods[at].path.as_str());
-        let nearest =
-            path.parse::<metaspy_reader::Selector>().map(|selector| selector.nearest(ran)).unwrap_or_default();
+        let nearest = path
+            .parse::<metaspy_reader::Selector>()
+            .map(|selector| selector.nearest(ran))
+            .unwrap_or_default();
         match nearest.is_empty() {
-            true => format!("no method is called `{path}`: `metaspy report --by site` lists those that ran"),
-            false => format!("no method is called `{path}`: the nearest are {}", nearest.join(", ")),
+            true => format!(
+                "no method is called `{path}`: `metaspy report --by site` lists those that ran"
+            ),
+            false => {
+                format!("no method is called `{path}`: the nearest are {}", nearest.join(", "))
+            }
         }
     }
 }
@@ -422,7 +450,9 @@ fn scope(store: &Store, filter: &Filter) -> Option<String> {
             "only stored events that pass {}; receivers, tests and returned values are those of all calls",
             filter.text()
         )),
-        true if threads > 1 => Some(format!("{threads} threads together; --filter lane:NAME draws one")),
+        true if threads > 1 => {
+            Some(format!("{threads} threads together; --filter lane:NAME draws one"))
+        }
         true => None,
     }
 }
@@ -438,7 +468,9 @@ impl Owner {
         let (kind, name) = match &element.of {
             Of::Functions => (OwnerKind::Functions, "fn".to_owned()),
             Of::Type { is_unresolved: true, .. } => (OwnerKind::Foreign, element.name.clone()),
-            _ if element.name.contains("::") || element.name.starts_with(|c: char| c.is_lowercase()) => {
+            _ if element.name.contains("::")
+                || element.name.starts_with(|c: char| c.is_lowercase()) =>
+            {
                 (OwnerKind::Foreign, element.name.clone())
             }
             Of::Type { is_trait: true, .. } => (OwnerKind::Trait, element.name.clone()),
@@ -446,9 +478,14 @@ impl Owner {
         };
         let module = match &element.key {
             Key::Functions(path) => path.to_string(),
-            _ => path.strip_suffix(&element.name).and_then(|path| path.strip_suffix("::")).unwrap_or("").to_owned(),
+            _ => path
+                .strip_suffix(&element.name)
+                .and_then(|path| path.strip_suffix("::"))
+                .unwrap_or("")
+                .to_owned(),
         };
-        let traits = if let Of::Type { traits, .. } = &element.of { traits.clone() } else { Vec::new() };
+        let traits =
+            if let Of::Type { traits, .. } = &element.of { traits.clone() } else { Vec::new() };
         Owner { module, name, kind, traits }
     }
 

@@ -1,7 +1,8 @@
-//! Graphs of what was added up by stack: samples of `metaspy sample` and of other tools, and the instructions of callgrind.
+//! Graphs of what was added up by stack: samples of `metaspy sample` and of other tools, and the
+//! instructions of callgrind.
 //!
-//! Their methods are all functions of the program, with hooks or without. Nobody counted their calls, so the width of a box
-//! is the number of samples, unless calls are known.
+//! Their methods are all functions of the program, with hooks or without. Nobody counted their
+//! calls, so the width of a box is the number of samples, unless calls are known.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,17 +25,23 @@ pub struct Measured {
 }
 
 impl Graph {
-    /// Builds the graphs of the profiles in a page: of samples, and of instructions by caller. Numbers of a damaged recording
-    /// may be anything: those that cannot be added up are left out.
+    /// Builds the graphs of the profiles in a page: of samples, and of instructions by caller.
+    /// Numbers of a damaged recording may be anything: those that cannot be added up are left out.
     pub(super) fn of_profiles(page: &FlamePage) -> Vec<Graph> {
-        let profiles = page.stacks.iter().filter(|stacks| matches!(stacks.name.as_str(), "samples" | "instructions"));
+        let profiles = page
+            .stacks
+            .iter()
+            .filter(|stacks| matches!(stacks.name.as_str(), "samples" | "instructions"));
         let graphs = profiles.map(|stacks| Graph::of_stacks(page, stacks));
         graphs.filter(|graph| graph.ran().next().is_some() && graph.has_sums()).collect()
     }
 
     /// True if all numbers can be added up.
     fn has_sums(&self) -> bool {
-        let methods = self.methods.iter().flat_map(|method| [method.executions, method.total_ns.unwrap_or(0)]);
+        let methods = self
+            .methods
+            .iter()
+            .flat_map(|method| [method.executions, method.total_ns.unwrap_or(0)]);
         let calls = self.calls.iter().flat_map(|call| [call.count, call.total_ns]);
         let entries = self.entries.iter().flat_map(|(_, edge)| [edge.count, edge.total_ns]);
         let own = self.methods.iter().filter_map(|method| method.self_ns);
@@ -62,9 +69,10 @@ impl Graph {
             ..Graph::default()
         };
         if measure.is_least {
-            graph
-                .notes
-                .push(format!("all numbers are lower bounds (≥): the profile lacks {} of recursions", measure.name));
+            graph.notes.push(format!(
+                "all numbers are lower bounds (≥): the profile lacks {} of recursions",
+                measure.name
+            ));
         }
         let mut owners: HashMap<Owner, usize> = HashMap::new();
         let mut places: HashMap<usize, usize> = HashMap::new();
@@ -76,7 +84,9 @@ impl Graph {
                 graph.owners.len() - 1
             });
             let (file, line) = match known.place.rsplit_once(':') {
-                Some((file, line)) if line.parse::<u32>().is_ok() => (file, line.parse().unwrap_or(0)),
+                Some((file, line)) if line.parse::<u32>().is_ok() => {
+                    (file, line.parse().unwrap_or(0))
+                }
                 _ => (known.place.as_str(), 0),
             };
             places.insert(function, graph.methods.len());
@@ -105,7 +115,9 @@ impl Graph {
             });
         };
         match &stacks.edges {
-            Some(edges) => edges.iter().for_each(|edge| add(edge.from, edge.to, edge.total[1], edge.total[0])),
+            Some(edges) => {
+                edges.iter().for_each(|edge| add(edge.from, edge.to, edge.total[1], edge.total[0]))
+            }
             None => {
                 for frame in stacks.lanes.iter().flat_map(|lane| lane.tree.calls()) {
                     let amount = if frame.is_outermost { frame.total[0] } else { 0 };
@@ -117,7 +129,9 @@ impl Graph {
         calls.sort_unstable_by_key(|&(ends, _)| ends);
         for ((from, to), edge) in calls {
             match from {
-                Some(from) => graph.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns }),
+                Some(from) => {
+                    graph.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns })
+                }
                 None => graph.entries.push((to, edge)),
             }
         }
@@ -128,12 +142,15 @@ impl Graph {
     pub(super) fn add_lines(&mut self, page: &FlamePage) {
         for method in self.methods.iter_mut().filter(|method| method.lines > 0) {
             let is_in = |file: &str| {
-                file.strip_suffix(method.file.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+                file.strip_suffix(method.file.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
             };
             let within = method.line..method.line.saturating_add(method.lines);
             let mut found: BTreeMap<u32, (u64, &str)> = BTreeMap::new();
-            let functions =
-                page.functions.iter().filter(|function| !function.lines.is_empty() && is_in(&function.place));
+            let functions = page
+                .functions
+                .iter()
+                .filter(|function| !function.lines.is_empty() && is_in(&function.place));
             for (line, samples, source) in
                 functions.flat_map(|function| &function.lines).filter(|it| within.contains(&it.0))
             {
@@ -141,8 +158,10 @@ impl Graph {
                 let known = found.entry(*line).or_default();
                 *known = (known.0.max(*samples), source);
             }
-            method.hot_lines =
-                found.into_iter().map(|(line, (samples, source))| (line, samples, source.to_owned())).collect();
+            method.hot_lines = found
+                .into_iter()
+                .map(|(line, (samples, source))| (line, samples, source.to_owned()))
+                .collect();
         }
     }
 }
@@ -155,14 +174,18 @@ struct Named {
 }
 
 impl Named {
-    /// Divides a path. `group` is the module of a name without one: the library, or whose code it is.
+    /// Divides a path. `group` is the module of a name without one: the library, or whose code it
+    /// is.
     fn of(path: &str, group: &str) -> Named {
         let mut segments = segments(path);
-        let last =
-            |segments: &[&str]| segments.iter().rposition(|segment| !segment.starts_with(['{', '<'])).unwrap_or(0);
+        let last = |segments: &[&str]| {
+            segments.iter().rposition(|segment| !segment.starts_with(['{', '<'])).unwrap_or(0)
+        };
         // The first segment may be a type: `<page::Node as Layout>::measure`.
-        let of_type =
-            segments[0].strip_prefix('<').and_then(|within| within.strip_suffix('>')).filter(|_| segments.len() > 1);
+        let of_type = segments[0]
+            .strip_prefix('<')
+            .and_then(|within| within.strip_suffix('>'))
+            .filter(|_| segments.len() > 1);
         let (name, owner, modules) = if let Some(within) = of_type {
             let (implementor, of_trait) = within.split_once(" as ").unwrap_or((within, ""));
             let name = segments.split_off(1);
@@ -177,17 +200,21 @@ impl Named {
         } else {
             // Closures are a part of their function.
             let name = segments.split_off(last(&segments));
-            let owner = segments.pop_if(|last| last.starts_with(char::is_uppercase) || last.starts_with("<impl ")).map(
-                |owner| match owner.strip_prefix("<impl ") {
+            let owner = segments
+                .pop_if(|last| last.starts_with(char::is_uppercase) || last.starts_with("<impl "))
+                .map(|owner| match owner.strip_prefix("<impl ") {
                     // An `impl` in another module: `core::num::<impl u64>::pow`.
                     Some(within) => {
-                        let implementor =
-                            within.strip_suffix('>').unwrap_or(within).rsplit(" for ").next().unwrap_or(within);
+                        let implementor = within
+                            .strip_suffix('>')
+                            .unwrap_or(within)
+                            .rsplit(" for ")
+                            .next()
+                            .unwrap_or(within);
                         self::segments(bare(implementor)).pop().unwrap_or(implementor)
                     }
                     None => owner,
-                },
-            );
+                });
             (name, owner, segments)
         };
         let module = match modules.join("::") {
@@ -202,7 +229,10 @@ impl Named {
             Some(owner) => (OwnerKind::Foreign, owner),
             None => (OwnerKind::Functions, "fn"),
         };
-        Named { owner: Owner { module, name: owner.to_owned(), kind, traits: Vec::new() }, name: name.join("::") }
+        Named {
+            owner: Owner { module, name: owner.to_owned(), kind, traits: Vec::new() },
+            name: name.join("::"),
+        }
     }
 }
 
@@ -243,12 +273,24 @@ mod tests {
             ("app::shop::price", "app::shop fn price"),
             ("app::main::{{closure}}", "app fn main::{{closure}}"),
             ("<app::Node<T> as core::fmt::Debug>::fmt", "app Node<T> fmt"),
-            ("<&mut app::Node as app::Layout>::measure::{closure#0}", "app Node measure::{closure#0}"),
+            (
+                "<&mut app::Node as app::Layout>::measure::{closure#0}",
+                "app Node measure::{closure#0}",
+            ),
             ("<[T]>::sort", "core [T] sort"),
             ("<i32 as core::fmt::Display>::fmt", "core::fmt i32 fmt"),
-            ("<core::fmt::Formatter>::pad_integral::write_prefix", "core::fmt Formatter pad_integral::write_prefix"),
-            ("core::iter::traits::Iterator::fold::<u64, app::F>", "core::iter::traits Iterator fold::<u64, app::F>"),
-            ("core::ops::function::FnOnce<fn() -> u8>::call", "core::ops::function FnOnce<fn() -> u8> call"),
+            (
+                "<core::fmt::Formatter>::pad_integral::write_prefix",
+                "core::fmt Formatter pad_integral::write_prefix",
+            ),
+            (
+                "core::iter::traits::Iterator::fold::<u64, app::F>",
+                "core::iter::traits Iterator fold::<u64, app::F>",
+            ),
+            (
+                "core::ops::function::FnOnce<fn() -> u8>::call",
+                "core::ops::function FnOnce<fn() -> u8> call",
+            ),
             ("core::num::<impl u64>::wrapping_mul", "core::num u64 wrapping_mul"),
             (
                 "core::iter::range::<impl core::iter::Iterator for app::Steps<i32>>::next",

@@ -10,7 +10,8 @@ use super::Call;
 pub fn groups(count: usize, calls: &[Call]) -> Vec<Vec<usize>> {
     let mut callees: Vec<Vec<usize>> = vec![Vec::new(); count];
     calls.iter().for_each(|call| callees[call.from].push(call.to));
-    let mut search = Search { lowest: vec![0; count], next: 1, open: Vec::new(), groups: Vec::new() };
+    let mut search =
+        Search { lowest: vec![0; count], next: 1, open: Vec::new(), groups: Vec::new() };
     for start in 0..count {
         search.from(start, &callees);
     }

@@ -25,7 +25,10 @@ pub(crate) fn written_calls(graph: &Graph) -> Vec<Call> {
         let first = method.line.saturating_sub(1) as usize;
         for line in lines.iter().skip(first).take(method.lines as usize) {
             let to = called(line).filter_map(|name| by_name.get(name).copied().flatten());
-            calls.extend(to.filter(|&to| to != from && graph.methods[to].executions == 0).map(|to| (from, to)));
+            calls.extend(
+                to.filter(|&to| to != from && graph.methods[to].executions == 0)
+                    .map(|to| (from, to)),
+            );
         }
     }
     calls.into_iter().map(|(from, to)| Call { from, to, count: 0, total_ns: 0 }).collect()
@@ -54,7 +57,10 @@ mod tests {
     #[test]
     fn names_before_a_parenthesis_are_calls() {
         let called = |line| called(line).collect::<Vec<_>>();
-        assert_eq!(called("let x = self.size(of(a), T::new()); // not(this)"), ["size", "of", "new"]);
+        assert_eq!(
+            called("let x = self.size(of(a), T::new()); // not(this)"),
+            ["size", "of", "new"]
+        );
         assert_eq!(called("fn size(&self) -> u32 { größe((1, 2)) }"), ["größe"]);
     }
 }

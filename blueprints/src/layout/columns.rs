@@ -7,7 +7,9 @@ pub const GAP: f64 = 2.0;
 /// of the whole.
 pub fn columns(sizes: &[(f64, f64)]) -> (Vec<(f64, f64)>, (f64, f64)) {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by(|&a, &b| sizes[a].1.total_cmp(&sizes[b].1).then(sizes[a].0.total_cmp(&sizes[b].0)).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| {
+        sizes[a].1.total_cmp(&sizes[b].1).then(sizes[a].0.total_cmp(&sizes[b].0)).then(a.cmp(&b))
+    });
     let area: f64 = sizes.iter().map(|(w, h)| (w + GAP) * (h + GAP)).sum();
     let tallest = sizes.iter().map(|&(_, h)| h).fold(0.0, f64::max);
     let limit = tallest.max(0.8 * area.sqrt());

@@ -31,7 +31,11 @@ pub fn contained(
     for &at in order.iter().rev() {
         let (w, h) = size(at);
         let inside = packed(&children[at], &mut groups, pack);
-        let mut group = Group { boxes: vec![(at, Rect { x: 0.0, y: 0.0, w, h })], size: (w, h), ..Group::default() };
+        let mut group = Group {
+            boxes: vec![(at, Rect { x: 0.0, y: 0.0, w, h })],
+            size: (w, h),
+            ..Group::default()
+        };
         if !inside.boxes.is_empty() {
             let frame = (w.max(inside.size.0) + 2.0 * GAP, h + inside.size.1 + 3.0 * GAP);
             group.boxes[0].1 = group.boxes[0].1.moved(GAP, GAP);
@@ -70,17 +74,29 @@ mod tests {
         let mut children = vec![Vec::new(); 200];
         (1..200).for_each(|at: usize| children[(at - 1) / 3].push(at));
         let order: Vec<usize> = (0..200).collect();
-        let group = contained(&order, &[0], &children, pack, |at| (4.0 + (at % 7) as f64, 3.0 + (at % 5) as f64));
+        let group = contained(&order, &[0], &children, pack, |at| {
+            (4.0 + (at % 7) as f64, 3.0 + (at % 5) as f64)
+        });
         assert_eq!((group.boxes.len(), group.frames.len()), (200, 67));
         let inside = |a: &Rect, b: &Rect| {
-            a.x >= b.x - 1e-6 && a.y >= b.y - 1e-6 && a.right() <= b.right() + 1e-6 && a.bottom() <= b.bottom() + 1e-6
+            a.x >= b.x - 1e-6
+                && a.y >= b.y - 1e-6
+                && a.right() <= b.right() + 1e-6
+                && a.bottom() <= b.bottom() + 1e-6
         };
         for (at, (child, rect)) in group.boxes.iter().enumerate() {
-            if let Some((_, frame)) = group.frames.iter().find(|(parent, _)| *child > 0 && *parent == (child - 1) / 3) {
+            if let Some((_, frame)) =
+                group.frames.iter().find(|(parent, _)| *child > 0 && *parent == (child - 1) / 3)
+            {
                 assert!(inside(rect, frame), "{child}: {rect:?} {frame:?}");
             }
             for (_, b) in &group.boxes[at + 1..] {
-                assert!(rect.right() <= b.x || b.right() <= rect.x || rect.bottom() <= b.y || b.bottom() <= rect.y);
+                assert!(
+                    rect.right() <= b.x
+                        || b.right() <= rect.x
+                        || rect.bottom() <= b.y
+                        || b.bottom() <= rect.y
+                );
             }
         }
     }

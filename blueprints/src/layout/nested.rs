@@ -62,7 +62,8 @@ struct Group {
 /// Function that places boxes of these sizes, and returns the size of the whole.
 pub type Placing = fn(&[(f64, f64)]) -> (Vec<(f64, f64)>, (f64, f64));
 
-/// Lays out methods with the given sizes, those of a type by `placing`. `is_absent` is true for an owner in which no method ran.
+/// Lays out methods with the given sizes, those of a type by `placing`. `is_absent` is true for an
+/// owner in which no method ran.
 pub fn nested(
     graph: &Graph,
     cells: &[Cell],
@@ -79,7 +80,13 @@ pub fn nested(
     for (at, methods) in owners {
         let owner = &graph.owners[at];
         let modules = packages.entry(owner.package()).or_default();
-        modules.entry(&owner.module).or_default().push(owner_group(owner, &methods, placing, least, is_absent(at)));
+        modules.entry(&owner.module).or_default().push(owner_group(
+            owner,
+            &methods,
+            placing,
+            least,
+            is_absent(at),
+        ));
     }
     let groups = packages.into_iter().flat_map(|(package, modules)| {
         let modules = modules.into_iter().map(|(module, types)| {
@@ -87,7 +94,13 @@ pub fn nested(
             framed(stacked(types), label, module, FrameKind::Module, least)
         });
         match several {
-            true => vec![framed(stacked(modules.collect()), package, package, FrameKind::Package, least)],
+            true => vec![framed(
+                stacked(modules.collect()),
+                package,
+                package,
+                FrameKind::Package,
+                least,
+            )],
             false => modules.collect(),
         }
     });
@@ -95,10 +108,18 @@ pub fn nested(
     Page { frames, boxes, size }
 }
 
-fn owner_group(owner: &Owner, cells: &[Cell], placing: Placing, least: LeastLetters, is_absent: bool) -> Group {
+fn owner_group(
+    owner: &Owner,
+    cells: &[Cell],
+    placing: Placing,
+    least: LeastLetters,
+    is_absent: bool,
+) -> Group {
     let sizes: Vec<(f64, f64)> = cells.iter().map(|cell| cell.size).collect();
     let (places, size) = placing(&sizes);
-    let place = |(cell, (x, y)): (&Cell, (f64, f64))| (cell.method, Rect { x, y, w: cell.size.0, h: cell.size.1 });
+    let place = |(cell, (x, y)): (&Cell, (f64, f64))| {
+        (cell.method, Rect { x, y, w: cell.size.0, h: cell.size.1 })
+    };
     let boxes = cells.iter().zip(places).map(place).collect();
     let letters = cells.iter().map(|cell| cell.letters).fold(SIZE, f64::max);
     let kind = match owner.kind {
@@ -108,7 +129,13 @@ fn owner_group(owner: &Owner, cells: &[Cell], placing: Placing, least: LeastLett
         OwnerKind::Functions => FrameKind::Functions,
         OwnerKind::Foreign => FrameKind::Foreign,
     };
-    framed(Group { size, frames: Vec::new(), boxes, letters }, &owner.name, &owner.path(), kind, least)
+    framed(
+        Group { size, frames: Vec::new(), boxes, letters },
+        &owner.name,
+        &owner.path(),
+        kind,
+        least,
+    )
 }
 
 /// Packs groups onto a page of their own.
@@ -118,7 +145,9 @@ fn stacked(groups: Vec<Group>) -> Group {
     let letters = groups.iter().map(|group| group.letters).fold(SIZE, f64::max);
     let mut all = Group { size, frames: Vec::new(), boxes: Vec::new(), letters };
     for (group, (x, y)) in groups.into_iter().zip(places) {
-        all.frames.extend(group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame }));
+        all.frames.extend(
+            group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame }),
+        );
         all.boxes.extend(group.boxes.into_iter().map(|(method, rect)| (method, rect.moved(x, y))));
     }
     all
@@ -138,10 +167,19 @@ fn framed(group: Group, label: &str, name: &str, kind: FrameKind, least: LeastLe
     let least = text_width(&fit(label, least), size);
     let w = group.size.0.max(least) + 2.0 * PADDING;
     let h = group.size.1 + 2.0 * PADDING + line(size);
-    let label = fit(label, ((w - PADDING) / (text_width("m", size) - text_width("", size))) as usize);
-    let frame = Frame { rect: Rect { x: 0.0, y: 0.0, w, h }, label, size, name: name.to_owned(), kind, mark: None };
+    let label =
+        fit(label, ((w - PADDING) / (text_width("m", size) - text_width("", size))) as usize);
+    let frame = Frame {
+        rect: Rect { x: 0.0, y: 0.0, w, h },
+        label,
+        size,
+        name: name.to_owned(),
+        kind,
+        mark: None,
+    };
     let (x, y) = (PADDING, PADDING + line(size));
-    let inner = group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame });
+    let inner =
+        group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame });
     Group {
         size: (w, h),
         frames: std::iter::once(frame).chain(inner).collect(),

@@ -11,14 +11,19 @@ pub fn pack(sizes: &[(f64, f64)], gap: f64) -> (Vec<(f64, f64)>, (f64, f64)) {
     let area: f64 = sizes.iter().map(|(w, h)| (w + gap) * (h + gap)).sum();
     let widest = sizes.iter().map(|&(w, _)| w).fold(0.0, f64::max);
     let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by(|&a, &b| (sizes[b].0 * sizes[b].1).total_cmp(&(sizes[a].0 * sizes[a].1)).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| {
+        (sizes[b].0 * sizes[b].1).total_cmp(&(sizes[a].0 * sizes[a].1)).then(a.cmp(&b))
+    });
     let side = (area * ASPECT).sqrt();
     let fits = |&(_, (w, h)): &(Vec<(f64, f64)>, (f64, f64))| f64::max(w / ASPECT, h);
-    let pages = (0..7).map(|step| pack_into(sizes, &order, gap, widest.max(side * (0.9 + f64::from(step) / 6.0))));
+    let pages = (0..7).map(|step| {
+        pack_into(sizes, &order, gap, widest.max(side * (0.9 + f64::from(step) / 6.0)))
+    });
     pages.min_by(|a, b| fits(a).total_cmp(&fits(b))).unwrap_or_default()
 }
 
-/// Function that places frames of these sizes with a gap between them, and returns the size of the page.
+/// Function that places frames of these sizes with a gap between them, and returns the size of the
+/// page.
 pub type Pack = fn(&[(f64, f64)], f64) -> (Vec<(f64, f64)>, (f64, f64));
 
 /// Places frames in rows, in the order of the sizes.
@@ -47,7 +52,12 @@ struct Step {
     y: f64,
 }
 
-fn pack_into(sizes: &[(f64, f64)], order: &[usize], gap: f64, width: f64) -> (Vec<(f64, f64)>, (f64, f64)) {
+fn pack_into(
+    sizes: &[(f64, f64)],
+    order: &[usize],
+    gap: f64,
+    width: f64,
+) -> (Vec<(f64, f64)>, (f64, f64)) {
     let mut places = vec![(0.0, 0.0); sizes.len()];
     let mut steps = vec![Step { x: 0.0, y: 0.0 }];
     let mut page = (0.0_f64, 0.0_f64);
@@ -94,10 +104,13 @@ mod tests {
     fn no_two_frames_overlap_and_the_page_is_a_screen() {
         let mut dice = 7_u64;
         let mut roll = |sides: u64| {
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            dice = dice
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (dice >> 33) % sides
         };
-        let sizes: Vec<(f64, f64)> = (0..200).map(|_| (10.0 + roll(90) as f64, 10.0 + roll(150) as f64)).collect();
+        let sizes: Vec<(f64, f64)> =
+            (0..200).map(|_| (10.0 + roll(90) as f64, 10.0 + roll(150) as f64)).collect();
         let (places, (w, h)) = pack(&sizes, 4.0);
         for (at, (&(x, y), &(w, h))) in places.iter().zip(&sizes).enumerate() {
             for (&(ox, oy), &(ow, oh)) in places[at + 1..].iter().zip(&sizes[at + 1..]) {

@@ -49,7 +49,8 @@ pub(crate) fn spanning_tree(graph: &Graph) -> Tree {
     let mut ways: BinaryHeap<Way> = BinaryHeap::new();
     match root {
         Some(root) => ways.push((u64::MAX, u64::MAX, Reverse(root), None)),
-        None => ways.extend(entries.iter().map(|&(method, ns, count)| (ns, count, Reverse(method), None))),
+        None => ways
+            .extend(entries.iter().map(|&(method, ns, count)| (ns, count, Reverse(method), None))),
     }
     while let Some((_, _, Reverse(method), caller)) = ways.pop() {
         if tree.caller[method].is_some() {
@@ -60,12 +61,16 @@ pub(crate) fn spanning_tree(graph: &Graph) -> Tree {
             Some(caller) => tree.callees[caller].push(method),
             None => tree.tops.push(method),
         }
-        let out = calls[method].iter().map(|&at| &graph.calls[at]).filter(|call| tree.caller[call.to].is_none());
+        let out = calls[method]
+            .iter()
+            .map(|&at| &graph.calls[at])
+            .filter(|call| tree.caller[call.to].is_none());
         ways.extend(out.map(|call| (call.total_ns, call.count, Reverse(call.to), Some(method))));
     }
     let heaviest_first = |methods: &mut Vec<usize>| {
-        methods
-            .sort_by_key(|&method| (Reverse(graph.total(method)), Reverse(graph.methods[method].executions), method));
+        methods.sort_by_key(|&method| {
+            (Reverse(graph.total(method)), Reverse(graph.methods[method].executions), method)
+        });
     };
     tree.callees.iter_mut().for_each(heaviest_first);
     heaviest_first(&mut tree.tops);
@@ -77,14 +82,21 @@ pub(crate) fn breadth_first(graph: &Graph, from: Option<usize>) -> Tree {
     let count = graph.methods.len();
     let mut calls: Vec<Vec<usize>> = vec![Vec::new(); count];
     graph.calls.iter().for_each(|call| calls[call.from].push(call.to));
-    let mut tops: Vec<usize> = entries(graph, from).into_iter().map(|(method, ..)| method).collect();
+    let mut tops: Vec<usize> =
+        entries(graph, from).into_iter().map(|(method, ..)| method).collect();
     tops.sort_unstable();
     tops.dedup();
     let root = from.or(match tops[..] {
         [only] => Some(only),
         _ => None,
     });
-    let mut tree = Tree { root, caller: vec![None; count], callees: vec![Vec::new(); count], tops, total_ns: 0 };
+    let mut tree = Tree {
+        root,
+        caller: vec![None; count],
+        callees: vec![Vec::new(); count],
+        tops,
+        total_ns: 0,
+    };
     tree.tops.iter().for_each(|&top| tree.caller[top] = Some(None));
     let mut open: VecDeque<usize> = tree.tops.iter().copied().collect();
     while let Some(method) = open.pop_front() {
@@ -129,6 +141,7 @@ fn entries(graph: &Graph, from: Option<usize>) -> Vec<(usize, u64, u64)> {
     let mut ran: Vec<usize> = graph.ran().collect();
     ran.sort_by_key(|&method| (is_called[method], Reverse(graph.total(method)), method));
     let lost = ran.into_iter().filter(|&method| reach(method));
-    entries.extend(lost.map(|method| (method, graph.total(method), graph.methods[method].executions)));
+    entries
+        .extend(lost.map(|method| (method, graph.total(method), graph.methods[method].executions)));
     entries
 }

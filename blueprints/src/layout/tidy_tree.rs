@@ -1,8 +1,9 @@
 //! Tidy tree of boxes of any size: callees below their caller, as close together as their outlines
 //! allow.
 //!
-//! The outlines are kept in strips of four pixels, because boxes of different heights have no common rows (after van der
-//! Ploeg, *Drawing non-layered tidy trees in linear time*; his threads are not needed at these sizes).
+//! The outlines are kept in strips of four pixels, because boxes of different heights have no
+//! common rows (after van der Ploeg, *Drawing non-layered tidy trees in linear time*; his threads
+//! are not needed at these sizes).
 
 use crate::scene::Rect;
 
@@ -48,7 +49,8 @@ struct Outline {
 /// Lays out the tree, and returns the boxes in the order of the sizes, and the size of the whole
 /// with labels.
 pub(crate) fn tidy_tree(input: &Input<'_>) -> (Vec<Rect>, (f64, f64)) {
-    let mut rects: Vec<Rect> = input.sizes.iter().map(|&(w, h)| Rect { x: 0.0, y: 0.0, w, h }).collect();
+    let mut rects: Vec<Rect> =
+        input.sizes.iter().map(|&(w, h)| Rect { x: 0.0, y: 0.0, w, h }).collect();
     let order = downwards(input, &mut rects);
     let height = rects.iter().map(Rect::bottom).fold(0.0, f64::max);
     let strip = STRIP.max(height / STRIPS);
@@ -121,14 +123,17 @@ fn join(
         // The boxes further down in the same column may be wider.
         let mut bottom = rects[child].bottom();
         let below = input.children[at][order + 1..].iter().take_while(|&&next| {
-            let is_below = is_stacked(input, at, child) && is_stacked(input, at, next) && rects[next].y >= bottom;
+            let is_below = is_stacked(input, at, child)
+                && is_stacked(input, at, next)
+                && rects[next].y >= bottom;
             bottom = rects[next].bottom();
             is_below
         });
         let apart = below.map(|&next| all.distance_to(&outlines[next])).fold(0.0, f64::max);
         let outline = std::mem::take(&mut outlines[child]);
         let rect = &rects[child];
-        let continued = column.filter(|&(_, bottom)| is_stacked(input, at, child) && rect.y >= bottom);
+        let continued =
+            column.filter(|&(_, bottom)| is_stacked(input, at, child) && rect.y >= bottom);
         shift[child] = match continued {
             Some((x, _)) => x,
             None => all.distance_to(&outline).max(apart),
@@ -138,7 +143,8 @@ fn join(
     }
     // The box is centred above the boxes of its children.
     let (w, label) = (rects[at].w, input.labels[at]);
-    let ends = input.children[at].iter().map(|&child| (shift[child], shift[child] + rects[child].w));
+    let ends =
+        input.children[at].iter().map(|&child| (shift[child], shift[child] + rects[child].w));
     let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let own = ends.map_or(0.0, |(left, right)| ((left + right - w) / 2.0).max(0.0));
     for &child in &input.children[at] {
@@ -190,7 +196,11 @@ impl Outline {
             let strip = lowest - 1 - at;
             // A strip between the two outlines gets the sides of both.
             while self.first > strip {
-                let above = if self.first == strip + 1 { moved } else { *self.strips.last().unwrap_or(&moved) };
+                let above = if self.first == strip + 1 {
+                    moved
+                } else {
+                    *self.strips.last().unwrap_or(&moved)
+                };
                 self.strips.push(above);
                 self.first -= 1;
             }
@@ -208,7 +218,9 @@ mod tests {
     /// Returns true if a box or its label overlaps another box or its label.
     fn overlap(a: &Rect, a_label: (f64, f64), b: &Rect, b_label: (f64, f64)) -> bool {
         let label = |of: &Rect, (w, h): (f64, f64)| Rect { x: of.right(), w, h, ..*of };
-        let meet = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+        let meet = |a: &Rect, b: &Rect| {
+            a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
+        };
         let (a_label, b_label) = (label(a, a_label), label(b, b_label));
         meet(a, b) || meet(a, &b_label) || meet(&a_label, b) || meet(&a_label, &b_label)
     }
@@ -217,21 +229,32 @@ mod tests {
     fn no_boxes_and_labels_of_random_trees_overlap_and_children_are_below() {
         let mut dice = 3_u64;
         let mut roll = |sides: usize| {
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            dice = dice
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (dice >> 33) as usize % sides
         };
         for round in 0..40 {
             let count = 2 + roll(120);
             let mut children = vec![Vec::new(); count];
             (1..count).for_each(|at| children[roll(at)].push(at));
-            let sizes: Vec<(f64, f64)> = (0..count).map(|_| (6.0 + roll(40) as f64, 3.0 + roll(200) as f64)).collect();
+            let sizes: Vec<(f64, f64)> =
+                (0..count).map(|_| (6.0 + roll(40) as f64, 3.0 + roll(200) as f64)).collect();
             let labels: Vec<(f64, f64)> =
                 (0..count).map(|_| if roll(3) == 0 { (40.0, 3.0) } else { (0.0, 0.0) }).collect();
-            let (rects, (w, h)) = tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
+            let (rects, (w, h)) =
+                tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
             for (at, rect) in rects.iter().enumerate() {
-                assert!(rect.x >= -1e-6 && rect.right() + labels[at].0 <= w + 1e-6 && rect.bottom() <= h + 1e-6);
+                assert!(
+                    rect.x >= -1e-6
+                        && rect.right() + labels[at].0 <= w + 1e-6
+                        && rect.bottom() <= h + 1e-6
+                );
                 for (more, other) in rects.iter().enumerate().skip(at + 1) {
-                    assert!(!overlap(rect, labels[at], other, labels[more]), "round {round}: {rect:?} {other:?}");
+                    assert!(
+                        !overlap(rect, labels[at], other, labels[more]),
+                        "round {round}: {rect:?} {other:?}"
+                    );
                 }
                 for &child in &children[at] {
                     assert!(rects[child].y >= rect.bottom(), "round {round}");
@@ -245,7 +268,8 @@ mod tests {
         let (sizes, labels) = (vec![(10.0, 20.0); 21], vec![(0.0, 0.0); 21]);
         let mut children = vec![Vec::new(); 21];
         children[0] = (1..21).collect();
-        let (rects, (w, h)) = tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
+        let (rects, (w, h)) =
+            tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
         assert_eq!(rects[1].x, rects[2].x);
         assert!(rects[2].y > rects[1].y && w < 60.0 && h < 220.0, "{w} × {h}");
     }

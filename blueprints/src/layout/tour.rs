@@ -28,6 +28,8 @@ impl Tour {
 
     /// Returns true if `at` is `above` itself, or is somewhere below it.
     pub(crate) fn is_above(&self, above: usize, at: usize) -> bool {
-        self.entered[above] > 0 && self.entered[above] <= self.entered[at] && self.left[at] <= self.left[above]
+        self.entered[above] > 0
+            && self.entered[above] <= self.entered[at]
+            && self.left[at] <= self.left[above]
     }
 }

@@ -13,12 +13,19 @@ use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign, use_free_room};
 
 /// Draws the calls of the program, or of a method.
 pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
-    let form =
-        Form { least: (3.0, 6.0), chains: Chains::Folded, outset: 0.0, size: None, order: None, sign: &|_| None };
+    let form = Form {
+        least: (3.0, 6.0),
+        chains: Chains::Folded,
+        outset: 0.0,
+        size: None,
+        order: None,
+        sign: &|_| None,
+    };
     let CallTree { items, rects, labels, names, edges, size, total_ns, mut notes, marks, .. } =
         call_tree(graph, options, &form)?;
     let boxes = items.iter().zip(&rects).zip(labels);
-    let mut nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
+    let mut nodes: Vec<Node> =
+        boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
     let size = use_free_room(&mut nodes, &edges, &names, size);
     let candidates = caching(graph, &nodes);
     notes.extend(hooks_note(graph));
@@ -40,7 +47,14 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
 fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<Label>) -> Node {
     let share = item.total_ns as f64 / whole.max(1) as f64;
     let Some(&top) = item.methods.first() else {
-        return Node { rect, methods: Vec::new(), fill: Fill::Unknown, share, label, ..Node::default() };
+        return Node {
+            rect,
+            methods: Vec::new(),
+            fill: Fill::Unknown,
+            share,
+            label,
+            ..Node::default()
+        };
     };
     let fill = match graph.methods[top].returns {
         Some(Returned::Unit | Returned::Itself) => Fill::Unit,
@@ -70,7 +84,10 @@ fn legend(graph: &Graph) -> Vec<Sign> {
             .chain([Sign::words(format!("height: {}", height_word(graph)))])
             .chain(own_greys(graph))
             .chain([
-                Sign::words(format!("+3: three more functions, with less own {}", graph.amount_word())),
+                Sign::words(format!(
+                    "+3: three more functions, with less own {}",
+                    graph.amount_word()
+                )),
                 Sign::words("↻: calls back into its callers"),
             ])
             .collect();
@@ -92,7 +109,10 @@ fn legend(graph: &Graph) -> Vec<Sign> {
     ];
     std::iter::once(Sign::words("width: calls"))
         .chain(widths(3.0, 3.0))
-        .chain([Sign::words("height: total time, wall clock"), Sign::words("colour: what it returned")])
+        .chain([
+            Sign::words("height: total time, wall clock"),
+            Sign::words("colour: what it returned"),
+        ])
         .chain(fills)
         .chain(marks)
         .collect()

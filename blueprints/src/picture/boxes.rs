@@ -44,11 +44,16 @@ pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> (Boxes
     let mut next = 0;
     while let Some(&method) = methods.get(next).filter(|_| methods.len() < most) {
         next += 1;
-        methods.extend(method.iter().flat_map(|&method| &tree.callees[method]).map(|&callee| Some(callee)));
+        methods.extend(
+            method.iter().flat_map(|&method| &tree.callees[method]).map(|&callee| Some(callee)),
+        );
     }
     methods.truncate(most);
     let mut place = vec![None; graph.methods.len()];
-    methods.iter().enumerate().for_each(|(at, method)| method.iter().for_each(|&method| place[method] = Some(at)));
+    methods
+        .iter()
+        .enumerate()
+        .for_each(|(at, method)| method.iter().for_each(|&method| place[method] = Some(at)));
     let children: Vec<Vec<usize>> = methods
         .iter()
         .map(|method| method.map_or(&tree.tops, |method| &tree.callees[method]))
@@ -64,8 +69,10 @@ pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> (Boxes
         let labels: Vec<Label> = methods.iter().zip(&texts).map(label).collect();
         let rooms: Vec<(f64, f64)> = labels.iter().map(|label| label.room((0.0, 0.0))).collect();
         // A box stands in the middle of a line of text that is higher.
-        let sizes: Vec<(f64, f64)> = heights.iter().zip(&rooms).map(|(&(w, h), room)| (w, h.max(room.1))).collect();
-        let (mut rects, size) = tidy_tree(&Input { sizes: &sizes, labels: &rooms, children: &children, root: 0 });
+        let sizes: Vec<(f64, f64)> =
+            heights.iter().zip(&rooms).map(|(&(w, h), room)| (w, h.max(room.1))).collect();
+        let (mut rects, size) =
+            tidy_tree(&Input { sizes: &sizes, labels: &rooms, children: &children, root: 0 });
         for (rect, &(_, h)) in rects.iter_mut().zip(&heights) {
             *rect = Rect { h, ..rect.moved(0.0, (rect.h - h) / 2.0) };
         }
@@ -102,7 +109,13 @@ pub(super) fn texts(
 
 /// Collects the calls between boxes, given the methods and the children of each box, and the box at
 /// the top.
-pub fn edges(calls: &[Call], count: usize, methods: &[&[usize]], children: &[&[usize]], root: usize) -> Vec<Edge> {
+pub fn edges(
+    calls: &[Call],
+    count: usize,
+    methods: &[&[usize]],
+    children: &[&[usize]],
+    root: usize,
+) -> Vec<Edge> {
     let mut place = vec![None; count];
     for (at, methods) in methods.iter().enumerate() {
         methods.iter().for_each(|&method| place[method] = Some(at));
@@ -128,5 +141,8 @@ pub fn edges(calls: &[Call], count: usize, methods: &[&[usize]], children: &[&[u
         false if tour.is_above(to, from) => EdgeKind::Back,
         false => EdgeKind::Cross,
     };
-    counts.into_iter().map(|((from, to), count)| Edge { from, to, count, kind: kind(from, to) }).collect()
+    counts
+        .into_iter()
+        .map(|((from, to), count)| Edge { from, to, count, kind: kind(from, to) })
+        .collect()
 }

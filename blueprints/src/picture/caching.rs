@@ -28,8 +28,8 @@ pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
     for call in graph.calls.iter().filter(|call| call.from != call.to) {
         callers[call.to] += 1;
         let callee = &graph.methods[call.to];
-        constant_callee[call.from] |=
-            callee.returns == Some(Returned::Constant) && callee.executions == graph.methods[call.from].executions;
+        constant_callee[call.from] |= callee.returns == Some(Returned::Constant)
+            && callee.executions == graph.methods[call.from].executions;
     }
     let mut rows: Vec<(u64, usize, String)> = nodes
         .iter()
@@ -46,7 +46,8 @@ pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
         .collect();
     rows.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     let title = "a cache could save at most this time: always the same value for a receiver".into();
-    let rows: Vec<_> = rows.into_iter().map(|(_, node, text)| Row { node: Some(node), text }).collect();
+    let rows: Vec<_> =
+        rows.into_iter().map(|(_, node, text)| Row { node: Some(node), text }).collect();
     (!rows.is_empty()).then_some(List { title, rows })
 }
 
@@ -54,7 +55,8 @@ pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
 /// candidate.
 fn saving(method: &Method) -> Option<u64> {
     let again = method.executions.checked_sub(method.receivers.magnitude())?;
-    let is_candidate = method.returns == Some(Returned::Constant) && method.receivers.magnitude() > 0;
+    let is_candidate =
+        method.returns == Some(Returned::Constant) && method.receivers.magnitude() > 0;
     let share = again as f64 / method.executions.max(1) as f64;
     is_candidate.then(|| (method.total_ns.unwrap_or(0) as f64 * share) as u64)
 }
@@ -62,7 +64,9 @@ fn saving(method: &Method) -> Option<u64> {
 /// Explains how to test a candidate, and how to make more values comparable.
 pub fn notes(graph: &Graph, has_candidates: bool) -> Vec<String> {
     let test = test_command("METHOD", &BTreeSet::new());
-    let test = format!("the tests that reach a method show whether a cache is safe, before and after: {test}");
+    let test = format!(
+        "the tests that reach a method show whether a cache is safe, before and after: {test}"
+    );
     let is_hidden = |method: &Method| method.returns == Some(Returned::NotComparable);
     let hidden = graph.methods.iter().filter(|method| is_hidden(method)).count() as u64;
     let trust = format!("the values of {} cannot be compared: {TRUST}", counted(hidden, "method"));

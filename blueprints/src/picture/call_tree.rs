@@ -42,9 +42,11 @@ pub struct Form<'f> {
     pub chains: Chains,
     /// Additional space between a box and its label, for a frame around the box.
     pub outset: f64,
-    /// Gives the size of the box of a method, in place of calls and time; `None` for the box above all.
+    /// Gives the size of the box of a method, in place of calls and time; `None` for the box above
+    /// all.
     pub size: Option<&'f dyn Fn(Option<usize>) -> (f64, f64)>,
-    /// Gives a number of a method by which callees are in order, the largest first, in place of time.
+    /// Gives a number of a method by which callees are in order, the largest first, in place of
+    /// time.
     pub order: Option<&'f dyn Fn(usize) -> u64>,
     /// Gives a sign of a method, which its label ends with. A method with a sign has a label.
     pub sign: &'f dyn Fn(usize) -> Option<String>,
@@ -97,7 +99,11 @@ pub struct Item {
 }
 
 /// Builds the tree of the calls of the program, or of a method.
-pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Result<CallTree, PictureError> {
+pub(crate) fn call_tree(
+    graph: &Graph,
+    options: &Options,
+    form: &Form<'_>,
+) -> Result<CallTree, PictureError> {
     if !graph.is_timed() {
         return Err(PictureError::NoTimes);
     }
@@ -123,15 +129,19 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
     let is_recursive = recursive(graph, &tree);
     // A callee with other callers may have a million times more time than a small root.
     let tallest_ns = items.iter().map(|item| item.total_ns).max().unwrap_or(0).max(1);
-    let longest_ns = items.iter().filter(|item| !item.methods.is_empty()).map(|item| item.total_ns).max();
+    let longest_ns =
+        items.iter().filter(|item| !item.methods.is_empty()).map(|item| item.total_ns).max();
     let whole = tree.total_ns.min(longest_ns.unwrap_or(0));
-    let is_labelled: Vec<bool> = items.iter().map(|item| is_labelled(whole, &marks, form, item)).collect();
-    let names: Vec<Name> = items.iter().map(|item| name(graph, &is_recursive, &marks, form, item)).collect();
+    let is_labelled: Vec<bool> =
+        items.iter().map(|item| is_labelled(whole, &marks, form, item)).collect();
+    let names: Vec<Name> =
+        items.iter().map(|item| name(graph, &is_recursive, &marks, form, item)).collect();
     let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
     let lay_out = |letters: usize| {
         let texts = texts(&names, &children, letters, |at| is_labelled[at]);
         let lay_out = |size: f64| {
-            let label = |text: &String| (!text.is_empty()).then(|| Label::beside(text.clone(), size));
+            let label =
+                |text: &String| (!text.is_empty()).then(|| Label::beside(text.clone(), size));
             let labels: Vec<Option<Label>> = texts.iter().map(label).collect();
             let laid_out = best_height(graph, tallest_ns, &items, &labels, form);
             let page = laid_out.size;
@@ -143,7 +153,8 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
         }
         readable(lay_out)
     };
-    let is_large = |labels: &[Option<Label>]| labels.iter().flatten().any(|label| label.size > LARGE);
+    let is_large =
+        |labels: &[Option<Label>]| labels.iter().flatten().any(|label| label.size > LARGE);
     let [first @ .., last] = LETTERS;
     let is_good = |tree: &Labelled| tree.fits && !is_large(&tree.picture.1);
     let laid_out = first.into_iter().map(lay_out).find(is_good).unwrap_or_else(|| lay_out(last));
@@ -151,7 +162,11 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
     let (LaidOut { height, rects, size, .. }, labels) = laid_out;
     let methods: Vec<&[usize]> = items.iter().map(|item| &*item.methods).collect();
     let children: Vec<&[usize]> = items.iter().map(|item| &*item.children).collect();
-    let hidden = is_drawn.iter().zip(&tree.caller).filter(|&(drawn, caller)| caller.is_some() && !drawn).count();
+    let hidden = is_drawn
+        .iter()
+        .zip(&tree.caller)
+        .filter(|&(drawn, caller)| caller.is_some() && !drawn)
+        .count();
     // Their time may be in that of their callers, too.
     let has_guessed_tops = graph.has_lost_edges && graph.root.is_none();
     let mut notes = vec![
@@ -246,15 +261,24 @@ fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: Option<&[u64
 
 /// Follows a method down through callees that have nearly all of its time. A callee with other
 /// callers gets its own box.
-fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: &[u64], top: usize) -> Vec<usize> {
+fn chain(
+    graph: &Graph,
+    tree: &Tree,
+    is_drawn: &[bool],
+    in_callers: &[u64],
+    top: usize,
+) -> Vec<usize> {
     let mut chain = vec![top];
     let mut at = top;
     loop {
         let callees = tree.callees[at].iter().copied().filter(|&callee| is_drawn[callee]);
-        let Some(heaviest) = callees.clone().max_by_key(|&callee| (in_callers[callee], Reverse(callee))) else {
+        let Some(heaviest) =
+            callees.clone().max_by_key(|&callee| (in_callers[callee], Reverse(callee)))
+        else {
             return chain;
         };
-        let rest: u64 = callees.filter(|&callee| callee != heaviest).map(|callee| in_callers[callee]).sum();
+        let rest: u64 =
+            callees.filter(|&callee| callee != heaviest).map(|callee| in_callers[callee]).sum();
         let time = graph.total(at);
         let least = FOLDED * time.max(graph.total(heaviest)) as f64;
         if (in_callers[heaviest] as f64) < least || rest as f64 > BESIDE * time as f64 {
@@ -267,7 +291,8 @@ fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: &[u64], top:
 
 /// Returns true if a box has enough time for a label, or if a finding is about it.
 fn is_labelled(whole: u64, marks: &Marks, form: &Form<'_>, item: &Item) -> bool {
-    let is_marked = item.methods.iter().any(|&method| marks.has(method) || (form.sign)(method).is_some());
+    let is_marked =
+        item.methods.iter().any(|&method| marks.has(method) || (form.sign)(method).is_some());
     is_marked || item.methods.is_empty() || item.total_ns as f64 >= LABELLED * whole as f64
 }
 
@@ -314,8 +339,16 @@ struct LaidOut {
 type Labelled = Readable<(LaidOut, Vec<Option<Label>>)>;
 
 /// Places the boxes at the height of the tallest box that shows most on a screen.
-fn best_height(graph: &Graph, tallest_ns: u64, items: &[Item], labels: &[Option<Label>], form: &Form<'_>) -> LaidOut {
-    let of_label = |label: &Option<Label>| label.as_ref().map_or((0.0, 0.0), |label| label.room((form.outset, 0.0)));
+fn best_height(
+    graph: &Graph,
+    tallest_ns: u64,
+    items: &[Item],
+    labels: &[Option<Label>],
+    form: &Form<'_>,
+) -> LaidOut {
+    let of_label = |label: &Option<Label>| {
+        label.as_ref().map_or((0.0, 0.0), |label| label.room((form.outset, 0.0)))
+    };
     let rooms: Vec<(f64, f64)> = labels.iter().map(of_label).collect();
     let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
     let size = |item: &Item, height: f64| {
@@ -330,9 +363,14 @@ fn best_height(graph: &Graph, tallest_ns: u64, items: &[Item], labels: &[Option<
     let laid_out = HEIGHTS.into_iter().map(|height| {
         let boxes: Vec<(f64, f64)> = items.iter().map(|item| size(item, height)).collect();
         // A box stands in the middle of a line of text that is higher.
-        let sizes: Vec<(f64, f64)> = boxes.iter().zip(&rooms).map(|(&(w, h), room)| (w, h.max(room.1))).collect();
-        let (mut rects, size) =
-            tidy_tree(&Input { sizes: &sizes, labels: &rooms, children: &children, root: items.len() - 1 });
+        let sizes: Vec<(f64, f64)> =
+            boxes.iter().zip(&rooms).map(|(&(w, h), room)| (w, h.max(room.1))).collect();
+        let (mut rects, size) = tidy_tree(&Input {
+            sizes: &sizes,
+            labels: &rooms,
+            children: &children,
+            root: items.len() - 1,
+        });
         for (rect, &(_, h)) in rects.iter_mut().zip(&boxes) {
             *rect = Rect { h, ..rect.moved(0.0, (rect.h - h) / 2.0) };
         }

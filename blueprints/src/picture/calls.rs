@@ -39,7 +39,9 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     graph.calls.extend(&written);
     let mut tree = breadth_first(&graph, graph.root);
     // If there is not room for all methods, the longest are drawn first.
-    tree.callees.iter_mut().for_each(|callees| callees.sort_by_key(|&at| Reverse(graph.methods[at].lines)));
+    tree.callees
+        .iter_mut()
+        .for_each(|callees| callees.sort_by_key(|&at| Reverse(graph.methods[at].lines)));
     let stated = Marks::new(&graph, options.findings.as_ref());
     let whole = graph.ran().map(|at| graph.total(at)).max().unwrap_or(0);
     let name = |at: Option<usize>| match at {
@@ -57,7 +59,8 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let draw = |most: usize, letters: usize| {
         boxes(&graph, &tree, most, &Form { size: &size, name: &name, is_large: &is_large, letters })
     };
-    let is_readable = |(boxes, _): &(Boxes, Vec<Label>)| boxes.size.0 <= READABLE.0 && boxes.size.1 <= READABLE.1;
+    let is_readable =
+        |(boxes, _): &(Boxes, Vec<Label>)| boxes.size.0 <= READABLE.0 && boxes.size.1 <= READABLE.1;
     let trials = MOST.into_iter().flat_map(|most| LETTERS.map(|letters| (most, letters)));
     let readable = trials.map(|(most, letters)| draw(most, letters)).find(is_readable);
     let (Boxes { methods, rects, edges, size, names, hidden }, labels) =
@@ -82,7 +85,10 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
         "dashed: a call in the source of a method that never ran, found by a name that only one method has".into(),
     ];
     if hidden > 0 {
-        notes.push(format!("{} further down not drawn: --from METHOD begins there", counted(hidden as u64, "method")));
+        notes.push(format!(
+            "{} further down not drawn: --from METHOD begins there",
+            counted(hidden as u64, "method")
+        ));
     }
     let elsewhere = graph.ran().filter(|&at| tree.caller[at].is_none()).count();
     if elsewhere > 0 {

@@ -24,14 +24,19 @@ const TALLEST: f64 = 540.0;
 pub fn draw(graph: &Graph, options: &Options) -> Scene {
     let longest = graph.methods.iter().map(|method| method.lines).max().unwrap_or(1).max(1);
     let line = LINE.min(TALLEST / f64::from(longest));
-    let sizes: Vec<(usize, (f64, f64))> = graph.methods.iter().map(|method| size(method, line)).enumerate().collect();
+    let sizes: Vec<(usize, (f64, f64))> =
+        graph.methods.iter().map(|method| size(method, line)).enumerate().collect();
     let most = graph.methods.iter().map(|method| method.executions).max().unwrap_or(0);
     let marks = marks(graph);
     let mut has_run = vec![false; graph.owners.len()];
     graph.ran().for_each(|at| has_run[graph.methods[at].owner] = true);
     let stated = Marks::new(graph, options.findings.as_ref());
-    let (mut page, boxes) =
-        named(graph, &sizes, &stated, &Form { is_absent: &|owner: usize| !has_run[owner], ..Form::default() });
+    let (mut page, boxes) = named(
+        graph,
+        &sizes,
+        &stated,
+        &Form { is_absent: &|owner: usize| !has_run[owner], ..Form::default() },
+    );
     mark_absent(graph, &marks, &mut page.frames);
     let node = |Named { method: at, rect, label }: Named| {
         let method = &graph.methods[at];
@@ -99,15 +104,25 @@ fn mark_absent(graph: &Graph, marks: &[Option<Pattern>], frames: &mut [Frame]) {
         .filter(|(_, mark)| **mark == Some(Pattern::Absent))
         .map(|(method, _)| graph.owners[method.owner].path())
         .collect();
-    frames.iter_mut().filter(|frame| absent.contains(&frame.name)).for_each(|frame| frame.mark = Some(Pattern::Absent));
+    frames
+        .iter_mut()
+        .filter(|frame| absent.contains(&frame.name))
+        .for_each(|frame| frame.mark = Some(Pattern::Absent));
 }
 
 /// Lists the boxes that show each of the five patterns.
 pub(super) fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
     let mut places = vec![None; graph.methods.len()];
-    nodes.iter().enumerate().for_each(|(place, node)| node.methods.iter().for_each(|&at| places[at] = Some(place)));
-    let row =
-        |&at: &usize| Some(Row { node: Some(places[at]?), text: counted(u64::from(graph.methods[at].lines), "line") });
+    nodes
+        .iter()
+        .enumerate()
+        .for_each(|(place, node)| node.methods.iter().for_each(|&at| places[at] = Some(place)));
+    let row = |&at: &usize| {
+        Some(Row {
+            node: Some(places[at]?),
+            text: counted(u64::from(graph.methods[at].lines), "line"),
+        })
+    };
     let list = |(pattern, methods): &(Pattern, Vec<usize>)| List {
         title: pattern.title_of(methods.len()),
         rows: methods.iter().filter_map(row).collect(),
@@ -116,7 +131,11 @@ pub(super) fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
 }
 
 fn width_of(method: &Method) -> u64 {
-    if method.receivers.magnitude() == 0 { method.tests.count } else { method.receivers.magnitude() }
+    if method.receivers.magnitude() == 0 {
+        method.tests.count
+    } else {
+        method.receivers.magnitude()
+    }
 }
 
 /// Builds the legend of the pattern marks.
@@ -132,11 +151,15 @@ pub(super) fn legend_of_marks(graph: &Graph) -> impl Iterator<Item = Sign> {
 
 /// Builds the legend of sizes and fills.
 pub(super) fn legend(most: u64, line: f64) -> impl Iterator<Item = Sign> {
-    let widths =
-        [1_u64, 10, 1_000].map(|n| Sign::sized((4.0 + 5.0 * (n as f64).ln_1p(), 10.0), counted(n, "receiver")));
+    let widths = [1_u64, 10, 1_000]
+        .map(|n| Sign::sized((4.0 + 5.0 * (n as f64).ln_1p(), 10.0), counted(n, "receiver")));
     let heights = [10_u64, 50].map(|n| Sign::sized((8.0, line * n as f64), counted(n, "line")));
-    let greys =
-        steps(1, most).into_iter().map(move |n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "call")));
-    let rest = [Sign::fill(Fill::NeverRan, "never ran; the frame is in this colour if no method of a type ran")];
+    let greys = steps(1, most)
+        .into_iter()
+        .map(move |n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "call")));
+    let rest = [Sign::fill(
+        Fill::NeverRan,
+        "never ran; the frame is in this colour if no method of a type ran",
+    )];
     widths.into_iter().chain(heights).chain([Sign::words("grey: calls")]).chain(greys).chain(rest)
 }

@@ -12,8 +12,8 @@ use crate::layout::containment::{Group, contained};
 use crate::layout::skyline::{pack, rows};
 use crate::layout::spanning_tree::breadth_first;
 use crate::scene::{
-    Border, Fill, Frame, FrameKind, Kind, Label, List, Name, Node, Rect, Row, SIZE, Scene, Sign, fit_middle, readable,
-    use_free_room,
+    Border, Fill, Frame, FrameKind, Kind, Label, List, Name, Node, Rect, Row, SIZE, Scene, Sign,
+    fit_middle, readable, use_free_room,
 };
 use crate::view::{CHANNELS, Channel, Viewed};
 
@@ -54,15 +54,24 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     by_fill.sort_by_key(|&at| (Reverse(numbers[at][2]), at));
     let sides = |at: usize| (side(numbers[at][1], most[1]), side(numbers[at][0], most[0]));
     let marks = Marks::new(graph, options.findings.as_ref());
-    // What a finding is about has a mark, for which a small box has room beside it. A large part of the whole has a name.
+    // What a finding is about has a mark, for which a small box has room beside it. A large part of
+    // the whole has a name.
     let whole: u64 = numbers.iter().map(|of| of[0]).fold(0, u64::saturating_add);
     // Boxes at places cover each other, so only marks have room beside them.
-    let is_large = |at: usize| view.x.is_none() && whole > 0 && numbers[at][0] as f64 >= LABELLED * whole as f64;
+    let is_large = |at: usize| {
+        view.x.is_none() && whole > 0 && numbers[at][0] as f64 >= LABELLED * whole as f64
+    };
     let label = |at: usize, size: f64| {
         let (mark, is_large) = (marks.of(&[at]), is_large(at));
-        let name = if is_large { fit_middle(&clean(&graph.methods[at].name), LETTERS) } else { String::new() };
+        let name = if is_large {
+            fit_middle(&clean(&graph.methods[at].name), LETTERS)
+        } else {
+            String::new()
+        };
         let text = format!("{mark}{name}");
-        (!text.is_empty()).then(|| Label::whole(text.trim_end().into(), sides(at), if is_large { size } else { SIZE }))
+        (!text.is_empty()).then(|| {
+            Label::whole(text.trim_end().into(), sides(at), if is_large { size } else { SIZE })
+        })
     };
     let mut order = tree.tops.clone();
     let mut next = 0;
@@ -78,26 +87,38 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         };
         let group = match view.x {
             Some(_) => scattered((0..numbers.len()).collect(), numbers, most, &sides),
-            None => contained(&order, &tree.tops, &tree.callees, if view.order.is_some() { rows } else { pack }, sized),
+            None => contained(
+                &order,
+                &tree.tops,
+                &tree.callees,
+                if view.order.is_some() { rows } else { pack },
+                sized,
+            ),
         };
         let size = group.size;
         ((group, letters), size)
     };
     let has_large = (0..numbers.len()).any(is_large);
-    let (Group { size, frames, boxes }, letters) = if has_large { readable(lay_out).picture } else { lay_out(SIZE).0 };
+    let (Group { size, frames, boxes }, letters) =
+        if has_large { readable(lay_out).picture } else { lay_out(SIZE).0 };
     let frame = |(at, rect): (usize, Rect)| {
         let name = clean(&graph.methods[at].name).into_owned();
         Frame { rect, label: String::new(), size: SIZE, name, kind: FrameKind::Module, mark: None }
     };
     let node = |(at, cell): (usize, Rect)| Node {
-        rect: Rect { w: sides(at).0, h: sides(at).1, ..cell.moved(outset(at), (cell.h - sides(at).1) / 2.0) },
+        rect: Rect {
+            w: sides(at).0,
+            h: sides(at).1,
+            ..cell.moved(outset(at), (cell.h - sides(at).1) / 2.0)
+        },
         methods: vec![at],
         fill: Fill::Grey(grey(numbers[at][2], most[2])),
         border: if numbers[at][BORDER] > 0 { Border::Changed } else { Border::Thin },
         share: 1.0,
         label: match view.x {
             Some(_) => label(at, letters),
-            None => label(at, letters).or_else(|| Label::within(&clean(&graph.methods[at].name), sides(at))),
+            None => label(at, letters)
+                .or_else(|| Label::within(&clean(&graph.methods[at].name), sides(at))),
         },
         tip: tip(viewed, at),
         ..Node::default()
@@ -108,9 +129,13 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         None => size,
     };
     let mut place = vec![None; numbers.len()];
-    nodes.iter().enumerate().for_each(|(at, node)| node.methods.iter().for_each(|&it| place[it] = Some(at)));
+    nodes
+        .iter()
+        .enumerate()
+        .for_each(|(at, node)| node.methods.iter().for_each(|&it| place[it] = Some(at)));
     let row = |&at: &usize| Row { node: place[at], text: view.fill.text(numbers[at][2]) };
-    let list = List { title: view.fill.words(), rows: by_fill.iter().take(LISTED).map(row).collect() };
+    let list =
+        List { title: view.fill.words(), rows: by_fill.iter().take(LISTED).map(row).collect() };
     let none = numbers.len() - by_fill.len();
     let mut notes = vec![
         format!(
@@ -119,13 +144,14 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
             grouped(none as u64),
             view.fill.words()
         ),
-        format!("width and height grow with the square root: {} px more at the largest number", SIDE.1),
+        format!(
+            "width and height grow with the square root: {} px more at the largest number",
+            SIDE.1
+        ),
     ];
-    notes.extend(
-        view.below
-            .as_ref()
-            .map(|relation| format!("a frame has a subject, and below it those whose `{relation}` it is")),
-    );
+    notes.extend(view.below.as_ref().map(|relation| {
+        format!("a frame has a subject, and below it those whose `{relation}` it is")
+    }));
     let lost = tree.caller.iter().filter(|caller| caller.is_none()).count();
     if lost > 0 {
         notes.push(format!("{} not reached from here", counted(lost as u64, "subject")));
@@ -136,7 +162,11 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     }
     Ok(Scene {
         kind: Kind::Domain,
-        title: format!("{} in {}", if view.title.is_empty() { &view.subjects } else { &view.title }, options.title),
+        title: format!(
+            "{} in {}",
+            if view.title.is_empty() { &view.subjects } else { &view.title },
+            options.title
+        ),
         size,
         frames: frames.into_iter().map(frame).collect(),
         edges: Vec::new(),
@@ -149,12 +179,20 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
 }
 
 /// Names boxes at places where there is room beside them, and returns the size of the page.
-pub(super) fn name_at_places(viewed: &Viewed, marks: &Marks, nodes: &mut [Node], page: (f64, f64)) -> (f64, f64) {
+pub(super) fn name_at_places(
+    viewed: &Viewed,
+    marks: &Marks,
+    nodes: &mut [Node],
+    page: (f64, f64),
+) -> (f64, f64) {
     let graph = &viewed.graph;
     let name = |node: &Node| Name {
         marks: marks.of(&node.methods),
         text: node.methods.first().map_or_else(String::new, |&at| name_of(graph, at)),
-        path: node.methods.first().map_or_else(String::new, |&at| clean(&graph.methods[at].path).into_owned()),
+        path: node
+            .methods
+            .first()
+            .map_or_else(String::new, |&at| clean(&graph.methods[at].path).into_owned()),
         signs: String::new(),
     };
     let names: Vec<Name> = nodes.iter().map(name).collect();
@@ -185,36 +223,61 @@ pub(super) fn tip(viewed: &Viewed, at: usize) -> Vec<String> {
     lines
 }
 
-/// Places boxes by two numbers, upwards and to the right. Boxes with equal numbers cover each other, the smallest on top.
+/// Places boxes by two numbers, upwards and to the right. Boxes with equal numbers cover each
+/// other, the smallest on top.
 pub(super) fn scattered(
     mut order: Vec<usize>,
     numbers: &[[u64; CHANNELS]],
     most: [u64; CHANNELS],
     sides: &impl Fn(usize) -> (f64, f64),
 ) -> Group {
-    let place = |at: usize, channel: usize, length: f64| length * numbers[at][channel] as f64 / most[channel] as f64;
+    let place = |at: usize, channel: usize, length: f64| {
+        length * numbers[at][channel] as f64 / most[channel] as f64
+    };
     let area = |at: usize| sides(at).0 * sides(at).1;
     order.sort_by(|&a, &b| area(b).total_cmp(&area(a)).then(a.cmp(&b)));
     let boxes = order.into_iter().map(|at| {
         let ((w, h), largest) = (sides(at), SIDE.0 + SIDE.1);
-        let (x, y) = (place(at, X, PLANE.0) + (largest - w) / 2.0, place(at, Y, PLANE.1) + (largest - h) / 2.0);
+        let (x, y) = (
+            place(at, X, PLANE.0) + (largest - w) / 2.0,
+            place(at, Y, PLANE.1) + (largest - h) / 2.0,
+        );
         (at, Rect { x, y: PLANE.1 + largest - y - h, w, h })
     });
-    Group { size: (PLANE.0 + SIDE.0 + SIDE.1, PLANE.1 + SIDE.0 + SIDE.1), boxes: boxes.collect(), frames: Vec::new() }
+    Group {
+        size: (PLANE.0 + SIDE.0 + SIDE.1, PLANE.1 + SIDE.0 + SIDE.1),
+        boxes: boxes.collect(),
+        frames: Vec::new(),
+    }
 }
 
-pub(super) fn legend(viewed: &Viewed, [height, width, fill, _, _, x, y]: [u64; CHANNELS]) -> Vec<Sign> {
+pub(super) fn legend(
+    viewed: &Viewed,
+    [height, width, fill, _, _, x, y]: [u64; CHANNELS],
+) -> Vec<Sign> {
     let view = &viewed.view;
     let mut legend = vec![Sign::words(format!("width: {}", view.width.words()))];
-    legend.extend([width / 10, width].map(|n| Sign::sized((side(n, width), 10.0), view.width.text(n))));
+    legend.extend(
+        [width / 10, width].map(|n| Sign::sized((side(n, width), 10.0), view.width.text(n))),
+    );
     legend.push(Sign::words(format!("height: {}", view.height.words())));
-    legend.extend([height / 10, height].map(|n| Sign::sized((8.0, side(n, height)), view.height.text(n))));
+    legend.extend(
+        [height / 10, height].map(|n| Sign::sized((8.0, side(n, height)), view.height.text(n))),
+    );
     legend.push(Sign::words(format!("grey: {}", view.fill.words())));
-    legend.extend(steps(0, fill).into_iter().map(|n| Sign::fill(Fill::Grey(grey(n, fill)), &view.fill.text(n))));
-    let framed = view.border.as_ref().map(|border| format!("frame around a box: any of {}", border.words()));
-    let sorted = view.order.as_ref().map(|order| format!("order: {}, the largest first", order.words()));
+    legend.extend(
+        steps(0, fill)
+            .into_iter()
+            .map(|n| Sign::fill(Fill::Grey(grey(n, fill)), &view.fill.text(n))),
+    );
+    let framed =
+        view.border.as_ref().map(|border| format!("frame around a box: any of {}", border.words()));
+    let sorted =
+        view.order.as_ref().map(|order| format!("order: {}, the largest first", order.words()));
     let axis = |side: &str, channel: &Option<Channel>, most: u64| {
-        channel.as_ref().map(|channel| format!("{side}: {}, from 0 to {}", channel.words(), channel.text(most)))
+        channel
+            .as_ref()
+            .map(|channel| format!("{side}: {}, from 0 to {}", channel.words(), channel.text(most)))
     };
     let axes = [axis("to the right", &view.x, x), axis("upwards", &view.y, y)];
     legend.extend([framed, sorted].into_iter().chain(axes).flatten().map(Sign::words));

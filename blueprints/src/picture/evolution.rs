@@ -12,7 +12,9 @@ use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::{Options, PictureError, hooks_note, widths};
 use crate::emit::LISTED;
 use crate::evolution::{By, Change, Comparison, Former, Step};
-use crate::scene::{Border, Fill, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Sign, Stated, use_free_room};
+use crate::scene::{
+    Border, Fill, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Sign, Stated, use_free_room,
+};
 
 /// Minimum height of a box, so that its colour is visible.
 const LEAST: f64 = 7.0;
@@ -25,7 +27,8 @@ const MANY_NEW: f64 = 0.3;
 ///
 /// If the recordings lack times or callers, or if no method ran in both.
 pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
-    let is_common = |method: &Comparison| !method.executions.before.values().is_empty() && method.has_run();
+    let is_common =
+        |method: &Comparison| !method.executions.before.values().is_empty() && method.has_run();
     if !step.methods.iter().any(is_common) {
         return Err(PictureError::Strangers);
     }
@@ -35,17 +38,38 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     };
     match step.by {
         By::Objects if !step.methods.iter().any(is_known) => return Err(PictureError::NoObjects),
-        By::Instructions if !step.methods.iter().any(is_known) => return Err(PictureError::NoInstructions),
+        By::Instructions if !step.methods.iter().any(is_known) => {
+            return Err(PictureError::NoInstructions);
+        }
         _ => {}
     }
     let sign = |at: usize| percent(&step.methods[at], step.by);
-    let form =
-        Form { least: (LEAST, 6.0), chains: Chains::Drawn, outset: OUTSET, size: None, order: None, sign: &sign };
+    let form = Form {
+        least: (LEAST, 6.0),
+        chains: Chains::Drawn,
+        outset: OUTSET,
+        size: None,
+        order: None,
+        sign: &sign,
+    };
     let tree = call_tree(&step.larger, options, &form)?;
-    let CallTree { items, rects, labels, names, edges, size, total_ns, height, tallest_ns, mut notes, .. } = tree;
+    let CallTree {
+        items,
+        rects,
+        labels,
+        names,
+        edges,
+        size,
+        total_ns,
+        height,
+        tallest_ns,
+        mut notes,
+        ..
+    } = tree;
     let whole = (height / tallest_ns as f64, total_ns);
     let boxes = items.iter().zip(&rects).zip(labels);
-    let mut nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(step, item, whole, rect, label)).collect();
+    let mut nodes: Vec<Node> =
+        boxes.map(|((item, &rect), label)| node(step, item, whole, rect, label)).collect();
     let size = use_free_room(&mut nodes, &edges, &names, size);
     notes.insert(0, summary(step));
     notes.push(judged(step));
@@ -58,10 +82,14 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     notes.extend(step.graph.notes.iter().cloned());
     if step.share_of_new() > MANY_NEW {
         let percent = (100.0 * step.share_of_new()).round();
-        notes.push(format!("{percent} % of the methods are new: versions this far apart are hard to compare"));
+        notes.push(format!(
+            "{percent} % of the methods are new: versions this far apart are hard to compare"
+        ));
     }
     if step.graph.methods.iter().all(|method| method.fingerprint == 0) {
-        notes.push("the source is not known: an older metaspy wove this, so no frame is drawn".into());
+        notes.push(
+            "the source is not known: an older metaspy wove this, so no frame is drawn".into(),
+        );
     }
     Ok(Scene {
         kind: Kind::Evolution,
@@ -85,22 +113,38 @@ fn below(step: &Step) -> Vec<String> {
         "calls, times, and what is new, gone or did not run are those within the calls of {root}: a method may run elsewhere"
     )];
     if let By::Objects | By::Instructions = step.by {
-        notes.push("objects and instructions are those of all calls of a method, also from elsewhere".into());
+        notes.push(
+            "objects and instructions are those of all calls of a method, also from elsewhere"
+                .into(),
+        );
     }
     notes
 }
 
 /// Returns a note about methods whose numbers are bounds.
 fn unjudged(step: &Step) -> Option<String> {
-    let bounds = step.methods.iter().filter(|method| method.has_run() && method.bounds.has(step.by)).count();
+    let bounds =
+        step.methods.iter().filter(|method| method.has_run() && method.bounds.has(step.by)).count();
     let why = match step.by {
-        By::Time | By::Calls => "the numbers are upper bounds: METASPY_PROFILE=calls,contexts records exact ones",
-        By::Objects | By::Instructions => "some found no room in a recording: set METASPY_BUDGET to a larger size",
+        By::Time | By::Calls => {
+            "the numbers are upper bounds: METASPY_PROFILE=calls,contexts records exact ones"
+        }
+        By::Objects | By::Instructions => {
+            "some found no room in a recording: set METASPY_BUDGET to a larger size"
+        }
     };
-    (bounds > 0).then(|| format!("the change of {} is not judged, because {why}", counted(bounds as u64, "method")))
+    (bounds > 0).then(|| {
+        format!("the change of {} is not judged, because {why}", counted(bounds as u64, "method"))
+    })
 }
 
-fn node(step: &Step, item: &Item, (scale, whole): (f64, u64), rect: Rect, label: Option<Label>) -> Node {
+fn node(
+    step: &Step,
+    item: &Item,
+    (scale, whole): (f64, u64),
+    rect: Rect,
+    label: Option<Label>,
+) -> Node {
     let Some(&at) = item.methods.first() else {
         return Node { rect, fill: Fill::Same, share: 1.0, label, ..Node::default() };
     };
@@ -140,7 +184,9 @@ pub(super) fn border(method: &Comparison) -> Border {
 
 /// States the threshold from which a method counts as changed.
 pub(super) fn judged(step: &Step) -> String {
-    let least = |what: &str| format!("changed: {what} differ by at least 2 % in all runs; times are not judged");
+    let least = |what: &str| {
+        format!("changed: {what} differ by at least 2 % in all runs; times are not judged")
+    };
     match step.by {
         By::Time => format!(
             "changed: the ranges of {} and {} do not overlap, and the medians differ by 5 % and by 0.2 % of the whole",
@@ -169,7 +215,11 @@ pub(super) fn tip(method: &Comparison) -> Vec<String> {
     for (by, what, sign) in quantities {
         let numbers = method.numbers(by);
         let text = if by == By::Time { time } else { grouped };
-        let text = if method.bounds.has(by) { bounds(numbers, sign, text) } else { difference(numbers, text) };
+        let text = if method.bounds.has(by) {
+            bounds(numbers, sign, text)
+        } else {
+            difference(numbers, text)
+        };
         lines.extend(text.map(|text| format!("{what} {text}")));
     }
     lines.extend(method.has_new_source.then(|| "its source has changed".into()));
@@ -181,8 +231,12 @@ fn percent(method: &Comparison, by: By) -> Option<String> {
     let numbers = method.numbers(by);
     let old = numbers.before.median();
     match method.change {
-        Change::More | Change::Less if old == 0 => Some(format!("0 → {}", short(numbers.after.median()))),
-        Change::More | Change::Less => Some(format!("{:+.0} %", 100.0 * numbers.difference() as f64 / old as f64)),
+        Change::More | Change::Less if old == 0 => {
+            Some(format!("0 → {}", short(numbers.after.median())))
+        }
+        Change::More | Change::Less => {
+            Some(format!("{:+.0} %", 100.0 * numbers.difference() as f64 / old as f64))
+        }
         Change::New => Some("new".into()),
         Change::Same => None,
     }
@@ -209,7 +263,11 @@ fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String>
 }
 
 /// Formats `≤108 ms → ≤136 ms`, without a difference, because bounds say nothing about it.
-fn bounds(Numbers { before, after }: &Numbers, sign: &str, text: impl Fn(u64) -> String) -> Option<String> {
+fn bounds(
+    Numbers { before, after }: &Numbers,
+    sign: &str,
+    text: impl Fn(u64) -> String,
+) -> Option<String> {
     let is_known = !before.values().is_empty() && !after.values().is_empty();
     is_known.then(|| format!("{sign}{} → {sign}{}", text(before.median()), text(after.median())))
 }
@@ -257,19 +315,31 @@ pub fn findings(step: &Step) -> Vec<String> {
 /// Lists the largest changes, and the methods without a box.
 fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
     let mut place = vec![None; step.methods.len()];
-    nodes.iter().enumerate().for_each(|(at, node)| node.methods.iter().for_each(|&method| place[method] = Some(at)));
+    nodes
+        .iter()
+        .enumerate()
+        .for_each(|(at, node)| node.methods.iter().for_each(|&method| place[method] = Some(at)));
     let apart = |method: &Comparison| method.numbers(step.by).difference().unsigned_abs();
     let changed = |change: Change, title: &str| {
-        let mut found: Vec<usize> = (0..step.methods.len()).filter(|&at| step.methods[at].change == change).collect();
-        found.sort_by_key(|&at| std::cmp::Reverse((apart(&step.methods[at]), step.graph.methods[at].executions)));
+        let mut found: Vec<usize> =
+            (0..step.methods.len()).filter(|&at| step.methods[at].change == change).collect();
+        found.sort_by_key(|&at| {
+            std::cmp::Reverse((apart(&step.methods[at]), step.graph.methods[at].executions))
+        });
         let row = |at: usize| {
             let method = &step.methods[at];
-            let text = difference(method.numbers(step.by), if step.by == By::Time { time } else { grouped });
+            let text = difference(
+                method.numbers(step.by),
+                if step.by == By::Time { time } else { grouped },
+            );
             let text = text.unwrap_or_else(|| counted(step.graph.methods[at].executions, "call"));
             let source = if method.has_new_source { ", source changed" } else { "" };
             match place[at] {
                 Some(node) => Row { node: Some(node), text: text + source },
-                None => Row { node: None, text: format!("{}: {text}{source}", clean(&step.graph.methods[at].path)) },
+                None => Row {
+                    node: None,
+                    text: format!("{}: {text}{source}", clean(&step.graph.methods[at].path)),
+                },
             }
         };
         List { title: title.into(), rows: found.into_iter().map(row).collect() }
@@ -280,10 +350,9 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
         rows: texts.into_iter().map(|text| Row { node: None, text }).collect(),
     };
     let former = |of: &Former| format!("{}: {}", clean(&of.path), counted(of.executions, "call"));
-    let renamed =
-        step.methods.iter().zip(&step.graph.methods).filter_map(|(method, now)| {
-            method.was.as_ref().map(|was| format!("{} → {}", clean(was), clean(&now.path)))
-        });
+    let renamed = step.methods.iter().zip(&step.graph.methods).filter_map(|(method, now)| {
+        method.was.as_ref().map(|was| format!("{} → {}", clean(was), clean(&now.path)))
+    });
     let all = [
         changed(Change::More, more),
         changed(Change::Less, less),

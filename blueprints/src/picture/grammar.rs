@@ -34,16 +34,22 @@ pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError>
             marks: stated.of(&[at]),
             text: clean(&graph.methods[at].name).into_owned(),
             path: clean(&graph.methods[at].path).into_owned(),
-            signs: if grammar.productions[at].shadow.is_some() { " ⊘".into() } else { String::new() },
+            signs: if grammar.productions[at].shadow.is_some() {
+                " ⊘".into()
+            } else {
+                String::new()
+            },
         },
         None => Name { text: "(grammar)".into(), ..Name::default() },
     };
-    let activations = graph.methods.iter().map(|method| method.executions).max().unwrap_or(0) as f64;
+    let activations =
+        graph.methods.iter().map(|method| method.executions).max().unwrap_or(0) as f64;
     let is_frequent = |at: usize| graph.methods[at].executions as f64 >= LABELLED * activations;
     let is_large = |at: Option<usize>| at.is_none_or(|at| stated.has(at) || is_frequent(at));
     let size = |at: Option<usize>| at.map_or((12.0, 12.0), |at| size(grammar, at));
     let form = Form { size: &size, name: &name, is_large: &is_large, letters: LETTERS };
-    let (Boxes { methods, rects, edges, size, names, hidden }, labels) = boxes(graph, &tree, MOST, &form);
+    let (Boxes { methods, rects, edges, size, names, hidden }, labels) =
+        boxes(graph, &tree, MOST, &form);
     let most = grammar.productions.iter().map(|production| production.matched).max().unwrap_or(0);
     let node = |((&at, &rect), label): ((&Option<usize>, &_), Label)| Node {
         rect,
@@ -76,7 +82,12 @@ pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError>
 /// to.
 fn start(grammar: &Grammar) -> Option<usize> {
     let mut is_named = vec![false; grammar.productions.len()];
-    grammar.graph.calls.iter().filter(|call| call.from != call.to).for_each(|call| is_named[call.to] = true);
+    grammar
+        .graph
+        .calls
+        .iter()
+        .filter(|call| call.from != call.to)
+        .for_each(|call| is_named[call.to] = true);
     let entered = |&at: &usize| grammar.graph.methods[at].executions > 0 && !is_named[at];
     let mut tops = (0..grammar.productions.len()).filter(entered);
     let first = tops.next()?;
@@ -102,7 +113,9 @@ fn tip(grammar: &Grammar, at: usize) -> Vec<String> {
     let (production, entered) = (&grammar.productions[at], grammar.graph.methods[at].executions);
     let mut lines = Vec::new();
     lines.push(match production.state {
-        _ if production.unused.is_some() => clean(production.unused.as_deref().unwrap_or_default()).into_owned(),
+        _ if production.unused.is_some() => {
+            clean(production.unused.as_deref().unwrap_or_default()).into_owned()
+        }
         State::NeverEntered => "never entered".into(),
         State::NeverMatched => format!("never matched, entered {}×", grouped(entered)),
         State::Matched => format!(
@@ -114,22 +127,32 @@ fn tip(grammar: &Grammar, at: usize) -> Vec<String> {
     });
     lines.extend(production.shadow.as_ref().map(|shadow| clean(shadow).into_owned()));
     if let (count, Some(input)) = &production.inputs {
-        lines.push(format!("in {}, the shortest parse is {}", counted(*count as u64, "input"), clean(input)));
+        lines.push(format!(
+            "in {}, the shortest parse is {}",
+            counted(*count as u64, "input"),
+            clean(input)
+        ));
     }
     lines
 }
 
 fn lists(grammar: &Grammar, nodes: &[Node]) -> Vec<List> {
     let mut place = vec![None; grammar.productions.len()];
-    nodes.iter().enumerate().for_each(|(at, node)| node.methods.iter().for_each(|&it| place[it] = Some(at)));
+    nodes
+        .iter()
+        .enumerate()
+        .for_each(|(at, node)| node.methods.iter().for_each(|&it| place[it] = Some(at)));
     let of_state = |state: State, title: &str| {
-        let is = |&at: &usize| grammar.productions[at].state == state && grammar.productions[at].unused.is_none();
+        let is = |&at: &usize| {
+            grammar.productions[at].state == state && grammar.productions[at].unused.is_none()
+        };
         let mut found: Vec<usize> = (0..grammar.productions.len()).filter(is).collect();
         found.sort_by_key(|&at| std::cmp::Reverse(grammar.graph.methods[at].executions));
         let row = |at: usize| {
             let entered = grammar.graph.methods[at].executions;
             let entered = (entered > 0).then(|| format!("entered {}×", grouped(entered)));
-            let words: Vec<String> = entered.into_iter().chain(grammar.productions[at].shadow.clone()).collect();
+            let words: Vec<String> =
+                entered.into_iter().chain(grammar.productions[at].shadow.clone()).collect();
             Row { node: place[at], text: words.join("; ") }
         };
         List { title: title.into(), rows: found.into_iter().map(row).collect() }
@@ -138,17 +161,27 @@ fn lists(grammar: &Grammar, nodes: &[Node]) -> Vec<List> {
         node: None,
         text: format!("{}: {}", clean(input), counted(*adds as u64, "production")),
     });
-    let cover = List { title: "these inputs cover all that matched; each adds".into(), rows: cover.collect() };
-    let all = [of_state(State::NeverMatched, "never matched"), of_state(State::NeverEntered, "never entered"), cover];
+    let cover = List {
+        title: "these inputs cover all that matched; each adds".into(),
+        rows: cover.collect(),
+    };
+    let all = [
+        of_state(State::NeverMatched, "never matched"),
+        of_state(State::NeverEntered, "never entered"),
+        cover,
+    ];
     all.into_iter().filter(|list| !list.rows.is_empty()).collect()
 }
 
 fn legend(most: u64) -> Vec<Sign> {
     let widths = [1, 1_000, 1_000_000].map(|n| Sign::sized((width(6.0, 2.0, n), 10.0), short(n)));
     let heights = [0, 1_000, 1_000_000].map(|n| Sign::sized((8.0, width(8.0, 1.5, n)), short(n)));
-    let greys = steps(1, most)
-        .into_iter()
-        .map(|n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "match").replace("matchs", "matches")));
+    let greys = steps(1, most).into_iter().map(|n| {
+        Sign::fill(
+            Fill::Grey(grey(n, most).max(1)),
+            &counted(n, "match").replace("matchs", "matches"),
+        )
+    });
     let signs = [
         Sign::fill(Fill::Failed, "never matched"),
         Sign::fill(Fill::NeverRan, "never entered"),
@@ -173,10 +206,14 @@ fn notes(grammar: &Grammar, hidden: usize, elsewhere: usize) -> Vec<String> {
             counted(in_use().count() as u64, "production"),
             percent(matched, in_use().count() as u64)
         ),
-        "each production is drawn once, below the one nearest to the start rule that refers to it".into(),
+        "each production is drawn once, below the one nearest to the start rule that refers to it"
+            .into(),
     ];
     if !grammar.has_references {
-        notes.push("references were not recorded: a line is a production that was tried within another".into());
+        notes.push(
+            "references were not recorded: a line is a production that was tried within another"
+                .into(),
+        );
     }
     if !grammar.productions.iter().any(|production| production.shadow.is_some()) {
         notes.push(
@@ -184,11 +221,14 @@ fn notes(grammar: &Grammar, hidden: usize, elsewhere: usize) -> Vec<String> {
         );
     }
     if hidden > 0 {
-        notes
-            .push(format!("{} not drawn: --from PRODUCTION begins further down", counted(hidden as u64, "production")));
+        notes.push(format!(
+            "{} not drawn: --from PRODUCTION begins further down",
+            counted(hidden as u64, "production")
+        ));
     }
     if grammar.graph.root.is_some() {
-        notes.push("numbers are those of the whole run: productions are used elsewhere, too".into());
+        notes
+            .push("numbers are those of the whole run: productions are used elsewhere, too".into());
     }
     if elsewhere > 0 {
         notes.push(format!("{} not reached from here", counted(elsewhere as u64, "production")));

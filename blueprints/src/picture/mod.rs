@@ -173,7 +173,9 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
     }
     scene.notes.extend(graph.notes.iter().cloned());
     if !graph.exact {
-        scene.notes.push("some counts are lower bounds: `metaspy verify` lists what was lost".into());
+        scene
+            .notes
+            .push("some counts are lower bounds: `metaspy verify` lists what was lost".into());
     }
     Ok(scene)
 }
@@ -195,7 +197,8 @@ fn hooks_note(graph: &Graph) -> Option<String> {
         return Some("times include the cost of the hooks of all calls within".into());
     };
     let most = graph.methods.iter().map(|method| method.hooks_ns).max().unwrap_or(0);
-    let is_seen = cost.returned_ns > 0.0 && graph.methods.iter().any(|method| method.shows_returned);
+    let is_seen =
+        cost.returned_ns > 0.0 && graph.methods.iter().any(|method| method.shows_returned);
     let seen = if is_seen {
         format!(", {:.0} ns more where the returned value is seen", cost.returned_ns)
     } else {

@@ -52,11 +52,17 @@ impl Default for Form<'_> {
 
 /// Lays out methods with boxes of these sizes in the frames of their types and modules, with
 /// labels.
-pub fn named(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks, form: &Form<'_>) -> (Page, Vec<Named>) {
+pub fn named(
+    graph: &Graph,
+    sizes: &[(usize, (f64, f64))],
+    marks: &Marks,
+    form: &Form<'_>,
+) -> (Page, Vec<Named>) {
     let texts = texts(graph, sizes, marks);
     let label = |method: usize, size: (f64, f64), letters: f64| match texts.get(&method) {
         Some(text) => Some(Label::whole(text.clone(), size, letters)),
-        None => (size.0 < line(SIZE) && size.1 >= TALL).then(|| Label::along(&name(graph, method), size.1)),
+        None => (size.0 < line(SIZE) && size.1 >= TALL)
+            .then(|| Label::along(&name(graph, method), size.1)),
     };
     let lay_out = |letters: f64, least: LeastLetters| {
         let cell = |&(method, size): &(usize, (f64, f64))| {
@@ -76,8 +82,10 @@ pub fn named(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks, form: 
         cut(SIZE).0
     } else {
         let cut = readable(cut);
-        let whole = (sizes.len() <= FEW).then(|| readable(|letters| lay_out(letters, LeastLetters::WHOLE)));
-        let is_good = |whole: &Readable<_>| whole.fits && zoom(whole.page) >= SMALLER * zoom(cut.page);
+        let whole =
+            (sizes.len() <= FEW).then(|| readable(|letters| lay_out(letters, LeastLetters::WHOLE)));
+        let is_good =
+            |whole: &Readable<_>| whole.fits && zoom(whole.page) >= SMALLER * zoom(cut.page);
         whole.filter(is_good).unwrap_or(cut).picture
     };
     let sizes: HashMap<usize, (f64, f64)> = sizes.iter().copied().collect();
@@ -88,7 +96,8 @@ pub fn named(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks, form: 
             let (w, h) = sizes[&method];
             // A box stands in the middle of a line of text that is higher.
             let rect = Rect { w, h, ..cell.moved((form.outset)(method), (cell.h - h) / 2.0) };
-            let label = label(method, (w, h), letters).or_else(|| Label::within(&name(graph, method), (w, h)));
+            let label = label(method, (w, h), letters)
+                .or_else(|| Label::within(&name(graph, method), (w, h)));
             Named { method, rect, label }
         })
         .collect();
@@ -99,7 +108,9 @@ pub fn named(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks, form: 
 /// Returns the names of the methods that need one, which differ within each type.
 fn texts(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks) -> HashMap<usize, String> {
     let whole = sizes.iter().map(|&(at, _)| graph.total(at)).max().unwrap_or(0);
-    let needs_name = |&at: &usize| marks.has(at) || whole > 0 && graph.total(at) as f64 >= LABELLED * whole as f64;
+    let needs_name = |&at: &usize| {
+        marks.has(at) || whole > 0 && graph.total(at) as f64 >= LABELLED * whole as f64
+    };
     let mut of_types: BTreeMap<usize, Distinct> = BTreeMap::new();
     sizes
         .iter()

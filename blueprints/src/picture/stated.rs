@@ -28,8 +28,10 @@ impl Marks {
     /// Returns the marks of the findings that are about any of these methods, in front of a label:
     /// `①③ `; empty if there are none.
     pub fn of(&self, methods: &[usize]) -> String {
-        let is_of = |(_, of): &(char, &Vec<usize>)| of.iter().any(|method| methods.contains(method));
-        let marks: String = STATED.into_iter().zip(&self.methods).filter(is_of).map(|(mark, _)| mark).collect();
+        let is_of =
+            |(_, of): &(char, &Vec<usize>)| of.iter().any(|method| methods.contains(method));
+        let marks: String =
+            STATED.into_iter().zip(&self.methods).filter(is_of).map(|(mark, _)| mark).collect();
         if marks.is_empty() { marks } else { marks + " " }
     }
 
@@ -65,13 +67,23 @@ fn first(findings: Option<&Findings>) -> impl Iterator<Item = &Finding> {
 /// Finds the methods of a finding's sites, and the boxes of its subjects.
 fn methods_of(finding: &Finding, graph: &Graph) -> Vec<usize> {
     let all = |is_meant: &dyn Fn(&Method) -> bool| -> Vec<usize> {
-        graph.methods.iter().enumerate().filter(|(_, method)| is_meant(method)).map(|(at, _)| at).collect()
+        graph
+            .methods
+            .iter()
+            .enumerate()
+            .filter(|(_, method)| is_meant(method))
+            .map(|(at, _)| at)
+            .collect()
     };
     let mut methods = Vec::new();
     for site in &finding.sites {
         // Several sites may have one path. Numbers of sites differ after recordings are merged.
         let exact = all(&|method| method.site == Some(site.id) && method.path == site.path);
-        methods.extend(if exact.is_empty() { all(&|method| method.path == site.path) } else { exact });
+        methods.extend(if exact.is_empty() {
+            all(&|method| method.path == site.path)
+        } else {
+            exact
+        });
     }
     for found in &finding.subjects.worst {
         methods.extend(all(&|method| method.subject == Some(found.subject)));

@@ -10,7 +10,8 @@ use super::Options;
 use super::evolution::{border, colours, fill, judged, tip};
 use crate::evolution::{Change, Comparison, Step};
 use crate::scene::{
-    Border, Fill, Frame, FrameKind, Kind, LETTER, Label, Node, Rect, SIZE, Scene, Sign, Stated, fit_end, fit_middle,
+    Border, Fill, Frame, FrameKind, Kind, LETTER, Label, Node, Rect, SIZE, Scene, Sign, Stated,
+    fit_end, fit_middle,
 };
 
 /// Minimum width and the height of a cell, with the space around it.
@@ -37,7 +38,9 @@ struct MethodSteps<'s> {
 pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<Scene> {
     let last = steps.last()?;
     let mut rows = rows(steps);
-    rows.retain(|row| row.steps.iter().flatten().any(|method| method.has_run() && method.change != Change::Same));
+    rows.retain(|row| {
+        row.steps.iter().flatten().any(|method| method.has_run() && method.change != Change::Same)
+    });
     // Methods whose only change is that they are new come last.
     let apart = |method: &Comparison| match method.change {
         Change::More | Change::Less => (true, method.numbers(last.by).difference().unsigned_abs()),
@@ -51,13 +54,18 @@ pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<S
     }
     let longest = versions.iter().map(|name| name.chars().count().min(VERSION)).max().unwrap_or(0);
     let wide = CELL.0.max(LETTER * longest as f64 + 2.0 * SPACE);
-    let nodes: Vec<Node> = rows.iter().zip(0..).flat_map(|(row, at)| cells(row, at, wide, last)).collect();
+    let nodes: Vec<Node> =
+        rows.iter().zip(0..).flat_map(|(row, at)| cells(row, at, wide, last)).collect();
     let height = HEAD + CELL.1 * rows.len() as f64;
-    let frames = versions.iter().zip(0..).map(|(name, at)| column(name, f64::from(at) * wide, wide, height));
+    let frames =
+        versions.iter().zip(0..).map(|(name, at)| column(name, f64::from(at) * wide, wide, height));
     let mut notes = vec![judged(last)];
     notes.push("a method that the last version does not have is in the list of its step".into());
     if changed > ROWS {
-        notes.push(format!("{} with less change hidden", counted((changed - ROWS) as u64, "method")));
+        notes.push(format!(
+            "{} with less change hidden",
+            counted((changed - ROWS) as u64, "method")
+        ));
     }
     Some(Scene {
         kind: Kind::Evolution,
@@ -66,7 +74,10 @@ pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<S
         frames: frames.collect(),
         nodes,
         edges: Vec::new(),
-        legend: colours(last.by).into_iter().chain([Sign::fill(Fill::NeverRan, "it does not run")]).collect(),
+        legend: colours(last.by)
+            .into_iter()
+            .chain([Sign::fill(Fill::NeverRan, "it does not run")])
+            .collect(),
         findings: Stated::default(),
         lists: Vec::new(),
         notes,
@@ -77,7 +88,9 @@ pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<S
 fn rows<'s>(steps: &[&'s Step]) -> Vec<MethodSteps<'s>> {
     let places: Vec<HashMap<&str, usize>> = steps
         .iter()
-        .map(|step| step.graph.methods.iter().enumerate().map(|(at, method)| (&*method.path, at)).collect())
+        .map(|step| {
+            step.graph.methods.iter().enumerate().map(|(at, method)| (&*method.path, at)).collect()
+        })
         .collect();
     let Some(last) = steps.last() else { return Vec::new() };
     let row = |(method, of): (usize, &'s crate::graph::Method)| {
@@ -110,11 +123,20 @@ fn cells(row: &MethodSteps<'_>, at: u32, wide: f64, last: &Step) -> Vec<Node> {
         tip,
         ..Node::default()
     };
-    let ran_first = row.steps[0].is_some_and(|method| !method.executions.before.values().is_empty());
-    let first = cell(0, if ran_first { Fill::Same } else { Fill::NeverRan }, Border::Thin, Vec::new());
-    let further = row.steps.iter().enumerate().map(|(step, method)| match method.filter(|method| method.has_run()) {
-        Some(method) => cell(step + 1, fill(method), border(method), tip(method)),
-        None => cell(step + 1, Fill::NeverRan, Border::Thin, vec!["it does not run in this version".into()]),
+    let ran_first =
+        row.steps[0].is_some_and(|method| !method.executions.before.values().is_empty());
+    let first =
+        cell(0, if ran_first { Fill::Same } else { Fill::NeverRan }, Border::Thin, Vec::new());
+    let further = row.steps.iter().enumerate().map(|(step, method)| {
+        match method.filter(|method| method.has_run()) {
+            Some(method) => cell(step + 1, fill(method), border(method), tip(method)),
+            None => cell(
+                step + 1,
+                Fill::NeverRan,
+                Border::Thin,
+                vec!["it does not run in this version".into()],
+            ),
+        }
     });
     let mut cells: Vec<Node> = std::iter::once(first).chain(further).collect();
     let name = last.graph.methods[row.method].path.as_str();

@@ -6,7 +6,9 @@ use metaspy_report::text::{counted, grouped, percent};
 use super::caching::{self, caching};
 use super::named::{Form, Named, named};
 use super::stated::Marks;
-use super::{Options, PictureError, grey, height_word, hooks_note, own_grey, own_greys, steps, width, widths};
+use super::{
+    Options, PictureError, grey, height_word, hooks_note, own_grey, own_greys, steps, width, widths,
+};
 use crate::graph::Graph;
 use crate::scene::{Fill, Kind, Label, Node, Place, Rect, Scene, Sign, line, text_width};
 
@@ -57,7 +59,11 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let nodes: Vec<Node> = boxes.into_iter().map(node).collect();
     let low = nodes.iter().filter(|node| node.rect.h <= LEAST).count() as u64;
     let mut notes = vec![
-        format!("height is linear in {}, calls included: {TALLEST} px are {}", height_word(graph), graph.amount(whole)),
+        format!(
+            "height is linear in {}, calls included: {TALLEST} px are {}",
+            height_word(graph),
+            graph.amount(whole)
+        ),
         format!(
             "{} below {}, drawn at the least height of {LEAST} px",
             counted(low, "method"),
@@ -66,7 +72,10 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     ];
     notes.extend(hooks_note(graph));
     if graph.measured.is_none() {
-        notes.push(format!("methods that never ran are not drawn: {}", graph.methods.len() - sizes.len()));
+        notes.push(format!(
+            "methods that never ran are not drawn: {}",
+            graph.methods.len() - sizes.len()
+        ));
     }
     let candidates = caching(graph, &nodes);
     notes.extend(caching::notes(graph, candidates.is_some()));
@@ -91,8 +100,8 @@ pub(super) fn own(height: f64, own: Option<u64>, total: Option<u64>) -> f64 {
     if height > LEAST && bar >= LEAST_OWN { bar } else { 0.0 }
 }
 
-/// Places the strips at the right side of a box: one for each sampled line, in the order of the source, where the label
-/// leaves room.
+/// Places the strips at the right side of a box: one for each sampled line, in the order of the
+/// source, where the label leaves room.
 fn strips(rect: Rect, lines: &[(u32, u64, String)], label: Option<&Label>) -> Vec<Rect> {
     let (above, below) = match label {
         Some(label) if label.place == Place::Inside => (line(label.size), 0.0),
@@ -107,7 +116,12 @@ fn strips(rect: Rect, lines: &[(u32, u64, String)], label: Option<&Label>) -> Ve
     let most = lines.iter().map(|&(_, samples, _)| samples).max().unwrap_or(0).max(1);
     let strip = |(&(_, samples, _), at): (&(u32, u64, String), i32)| {
         let w = longest * samples as f64 / most as f64;
-        Rect { x: rect.right() - w, y: rect.y + above + each * f64::from(at), w, h: (each * 0.8).min(STRIP_HEIGHT) }
+        Rect {
+            x: rect.right() - w,
+            y: rect.y + above + each * f64::from(at),
+            w,
+            h: (each * 0.8).min(STRIP_HEIGHT),
+        }
     };
     lines.iter().zip(0..).map(strip).collect()
 }
@@ -122,13 +136,16 @@ fn hot_lines(lines: &[(u32, u64, String)]) -> Vec<String> {
 }
 
 fn legend(graph: &Graph, most: u64, whole: u64) -> Vec<Sign> {
-    let heights = [1.0, 0.3, 0.1]
-        .map(|share| Sign::sized((8.0, TALLEST * share / 3.0), graph.amount((whole as f64 * share) as u64)));
+    let heights = [1.0, 0.3, 0.1].map(|share| {
+        Sign::sized((8.0, TALLEST * share / 3.0), graph.amount((whole as f64 * share) as u64))
+    });
     let mut shades = Vec::new();
     if graph.measured.is_some() {
         shades.extend(own_greys(graph));
     } else {
-        shades.push(Sign::words("grey: receivers, or their places where an address is all that identifies them"));
+        shades.push(Sign::words(
+            "grey: receivers, or their places where an address is all that identifies them",
+        ));
         let shade = |n: u64| Sign::fill(Fill::Grey(grey(n, most)), &counted(n, "receiver"));
         shades.extend(steps(1, most).into_iter().map(shade));
         shades.push(Sign::fill(Fill::NoReceiver, "no receiver, or none that can be told apart"));
@@ -139,7 +156,10 @@ fn legend(graph: &Graph, most: u64, whole: u64) -> Vec<Sign> {
     }
     std::iter::once(Sign::words(format!("width: {}s", graph.count_word())))
         .chain(widths(3.0, 2.2))
-        .chain(std::iter::once(Sign::words(format!("height (here a third of it): {}", height_word(graph)))))
+        .chain(std::iter::once(Sign::words(format!(
+            "height (here a third of it): {}",
+            height_word(graph)
+        ))))
         .chain(heights)
         .chain(shades)
         .collect()

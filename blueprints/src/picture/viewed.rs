@@ -1,5 +1,5 @@
-//! Methods of a program in the channels of a [view](crate::view): in the frames of their types, at two
-//! numbers, or below their callers.
+//! Methods of a program in the channels of a [view](crate::view): in the frames of their types, at
+//! two numbers, or below their callers.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,9 @@ use super::stated::Marks;
 use super::{Options, PictureError, grey, hooks_note};
 use crate::layout::columns::{GAP, columns};
 use crate::layout::skyline::rows;
-use crate::scene::{Border, Fill, Frame, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Stated, use_free_room};
+use crate::scene::{
+    Border, Fill, Frame, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Stated, use_free_room,
+};
 use crate::view::{CHANNELS, Viewed};
 
 /// Maximum number of rows of the list.
@@ -27,11 +29,13 @@ struct Drawn {
     notes: Vec<String>,
 }
 
-/// Draws the methods of a program as a view describes them, in a structural or a behavioural picture.
+/// Draws the methods of a program as a view describes them, in a structural or a behavioural
+/// picture.
 ///
 /// # Errors
 ///
-/// If no method ran, if the kind of picture has no view, or if the recording lacks the callers that it needs.
+/// If no method ran, if the kind of picture has no view, or if the recording lacks the callers that
+/// it needs.
 pub fn draw(kind: Kind, viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     let Viewed { graph, view, numbers } = viewed;
     if graph.ran().next().is_none() {
@@ -86,7 +90,13 @@ fn sides(viewed: &Viewed, most: [u64; CHANNELS], at: usize) -> (f64, f64) {
     (side(width, most[1]), side(height, most[0]))
 }
 
-fn node(viewed: &Viewed, most: [u64; CHANNELS], at: usize, rect: Rect, label: Option<Label>) -> Node {
+fn node(
+    viewed: &Viewed,
+    most: [u64; CHANNELS],
+    at: usize,
+    rect: Rect,
+    label: Option<Label>,
+) -> Node {
     Node {
         rect,
         methods: vec![at],
@@ -106,13 +116,17 @@ fn in_frames(viewed: &Viewed, most: [u64; CHANNELS], marks: &Marks) -> Drawn {
     if view.order.is_some() {
         shown.sort_by_key(|&at| Reverse(numbers[at][ORDER]));
     }
-    let sizes: Vec<(usize, (f64, f64))> = shown.iter().map(|&at| (at, sides(viewed, most, at))).collect();
+    let sizes: Vec<(usize, (f64, f64))> =
+        shown.iter().map(|&at| (at, sides(viewed, most, at))).collect();
     let outset = |at: usize| if numbers[at][BORDER] > 0 { OUTSET } else { 0.0 };
     let placing = if view.order.is_some() { in_rows } else { columns };
-    let (page, boxes) = named(graph, &sizes, marks, &Form { placing, outset: &outset, ..Form::default() });
+    let (page, boxes) =
+        named(graph, &sizes, marks, &Form { placing, outset: &outset, ..Form::default() });
     let boxes = boxes.into_iter();
     Drawn {
-        nodes: boxes.map(|Named { method, rect, label }| node(viewed, most, method, rect, label)).collect(),
+        nodes: boxes
+            .map(|Named { method, rect, label }| node(viewed, most, method, rect, label))
+            .collect(),
         frames: page.frames,
         edges: Vec::new(),
         size: page.size,
@@ -130,14 +144,22 @@ fn at_places(viewed: &Viewed, most: [u64; CHANNELS], marks: &Marks) -> Drawn {
     let sides = |at: usize| sides(viewed, most, at);
     let group = scattered(viewed.graph.ran().collect(), &viewed.numbers, most, &sides);
     let boxes = group.boxes.iter();
-    let mut nodes: Vec<Node> = boxes.map(|&(at, rect)| node(viewed, most, at, rect, None)).collect();
+    let mut nodes: Vec<Node> =
+        boxes.map(|&(at, rect)| node(viewed, most, at, rect, None)).collect();
     let size = name_at_places(viewed, marks, &mut nodes, group.size);
-    let notes = vec![format!("{} at two numbers; some cover others", counted(nodes.len() as u64, "method"))];
+    let notes = vec![format!(
+        "{} at two numbers; some cover others",
+        counted(nodes.len() as u64, "method")
+    )];
     Drawn { nodes, frames: Vec::new(), edges: Vec::new(), size, notes }
 }
 
 /// Places the methods below their callers.
-fn below_callers(viewed: &Viewed, most: [u64; CHANNELS], options: &Options) -> Result<Drawn, PictureError> {
+fn below_callers(
+    viewed: &Viewed,
+    most: [u64; CHANNELS],
+    options: &Options,
+) -> Result<Drawn, PictureError> {
     let Viewed { graph, view, numbers } = viewed;
     let size = |at: Option<usize>| at.map_or((12.0, 12.0), |at| sides(viewed, most, at));
     let order = |at: usize| numbers[at][ORDER];
@@ -150,10 +172,13 @@ fn below_callers(viewed: &Viewed, most: [u64; CHANNELS], options: &Options) -> R
         order: view.order.as_ref().map(|_| &order as &dyn Fn(usize) -> u64),
         sign: &|_| None,
     };
-    let CallTree { items, rects, labels, names, edges, size, notes, .. } = call_tree(graph, options, &form)?;
-    let boxes = items.iter().zip(rects).zip(labels).map(|((item, rect), label)| match item.methods.first() {
-        Some(&at) => node(viewed, most, at, rect, label),
-        None => Node { rect, fill: Fill::Unknown, share: 1.0, label, ..Node::default() },
+    let CallTree { items, rects, labels, names, edges, size, notes, .. } =
+        call_tree(graph, options, &form)?;
+    let boxes = items.iter().zip(rects).zip(labels).map(|((item, rect), label)| {
+        match item.methods.first() {
+            Some(&at) => node(viewed, most, at, rect, label),
+            None => Node { rect, fill: Fill::Unknown, share: 1.0, label, ..Node::default() },
+        }
     });
     let mut nodes: Vec<Node> = boxes.collect();
     let size = use_free_room(&mut nodes, &edges, &names, size);

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use super::label::{MARGIN, letters, line, text_width, widened};
-use super::{Border, Distinct, Edge, EdgeKind, LETTER, Label, Name, Node, OUTSET, Place, Rect, SIZE};
+use super::{
+    Border, Distinct, Edge, EdgeKind, LETTER, Label, Name, Node, OUTSET, Place, Rect, SIZE,
+};
 
 /// Height of a strip of a page, in pixels.
 const STRIP: f64 = 16.0;
@@ -24,12 +26,19 @@ const BOXES: usize = 3_000;
 /// Lengthens the labels beside the boxes of a tree up to what is at their right sides, or up to the
 /// right side of the page, and returns the size of the page. A box without a label gets one where
 /// there is room. Each box has a name. No two labels below one box become equal.
-pub(crate) fn use_free_room(nodes: &mut [Node], edges: &[Edge], names: &[Name], page: (f64, f64)) -> (f64, f64) {
+pub(crate) fn use_free_room(
+    nodes: &mut [Node],
+    edges: &[Edge],
+    names: &[Name],
+    page: (f64, f64),
+) -> (f64, f64) {
     if nodes.len() > BOXES {
         return page;
     }
     lengthen(nodes, edges, names, widened(page));
-    let label = |node: &Node| node.label.as_ref().map_or(0.0, |label| beside(node, &label.text, label.size).right());
+    let label = |node: &Node| {
+        node.label.as_ref().map_or(0.0, |label| beside(node, &label.text, label.size).right())
+    };
     (nodes.iter().map(label).fold(page.0, f64::max), page.1)
 }
 
@@ -84,7 +93,12 @@ fn beside(node: &Node, text: &str, size: f64) -> Rect {
     let outset = if node.border == Border::Changed { OUTSET } else { 0.0 };
     let line = line(size);
     let middle = node.rect.y + node.height().min(line) / 2.0;
-    Rect { x: node.rect.right() + outset, y: middle - line / 2.0, w: text_width(text, size), h: line }
+    Rect {
+        x: node.rect.right() + outset,
+        y: middle - line / 2.0,
+        w: text_width(text, size),
+        h: line,
+    }
 }
 
 /// Parts of a page on which something is drawn, in strips of equal height.
@@ -102,7 +116,12 @@ impl Taken {
             let outset = if node.border == Border::Changed { OUTSET } else { 0.0 };
             let Rect { x, y, w, .. } = node.rect;
             let h = node.height();
-            taken.add(&Rect { x: x - outset, y: y - outset, w: w + 2.0 * outset, h: h + 2.0 * outset });
+            taken.add(&Rect {
+                x: x - outset,
+                y: y - outset,
+                w: w + 2.0 * outset,
+                h: h + 2.0 * outset,
+            });
             if let Some(label) = node.label.as_ref().filter(|label| label.place == Place::Beside) {
                 taken.add(&beside(node, &label.text, label.size));
             }
@@ -179,10 +198,17 @@ mod tests {
         ];
         let edge = |from, to| Edge { from, to, count: 1, kind: EdgeKind::Tree };
         let edges = [edge(0, 1), edge(0, 2), edge(2, 4), edge(1, 3)];
-        let names = ["get_plain_resources", "get_plain_resources", "Place::get_plain_resources", "set", "set"];
+        let names = [
+            "get_plain_resources",
+            "get_plain_resources",
+            "Place::get_plain_resources",
+            "set",
+            "set",
+        ];
         let names: Vec<Name> = names.into_iter().map(name).collect();
         lengthen(&mut nodes, &edges, &names, (300.0, 200.0));
-        let expected = ["get_plain_resources", "get…ces", "Place::get_plain_resources", "set", "set"];
+        let expected =
+            ["get_plain_resources", "get…ces", "Place::get_plain_resources", "set", "set"];
         assert_eq!(texts(&nodes), expected);
     }
 

@@ -31,7 +31,8 @@ impl Kind {
         Kind::Evolution,
     ];
     /// Kinds that need a single run of a program.
-    pub const OF_A_RUN: [Kind; 4] = [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Calls];
+    pub const OF_A_RUN: [Kind; 4] =
+        [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Calls];
 
     /// Returns the word for this kind, which is also its name on the command line.
     pub fn word(self) -> &'static str {
@@ -55,15 +56,25 @@ impl Kind {
     /// Describes the picture in a line.
     pub fn description(self) -> &'static str {
         match self {
-            Kind::Structural => "where time goes: height is total time, width calls, grey receivers",
-            Kind::Behavioural => "who calls whom: height is total time, width calls, colour returned values",
+            Kind::Structural => {
+                "where time goes: height is total time, width calls, grey receivers"
+            }
+            Kind::Behavioural => {
+                "who calls whom: height is total time, width calls, colour returned values"
+            }
             Kind::Coverage => "what ran: height is lines, width receivers, grey calls",
             Kind::Calls => {
                 "what a method leads to, and how well it is tested: the encodings of coverage, as a graph of calls"
             }
-            Kind::Domain => "the program's own objects: --view FILE.toml maps them to width, height and grey",
-            Kind::Grammar => "which productions matched: height is matches, width activations, colour the state",
-            Kind::Evolution => "what changed between versions: colour is the change, a frame is changed source",
+            Kind::Domain => {
+                "the program's own objects: --view FILE.toml maps them to width, height and grey"
+            }
+            Kind::Grammar => {
+                "which productions matched: height is matches, width activations, colour the state"
+            }
+            Kind::Evolution => {
+                "what changed between versions: colour is the change, a frame is changed source"
+            }
         }
     }
 }

@@ -61,11 +61,18 @@ impl Label {
 
     /// Places a name in a box of these sides, in the direction that has room for more letters.
     pub fn within(name: &str, (w, h): (f64, f64)) -> Option<Label> {
-        let fits = |long: f64, across: f64| if across >= LINE { ((long - 5.0) / LETTER) as usize } else { 0 };
+        let fits = |long: f64, across: f64| {
+            if across >= LINE { ((long - 5.0) / LETTER) as usize } else { 0 }
+        };
         let letters = name.chars().count();
         let (inside, upright) = (fits(w, h).min(letters), fits(h, w).min(letters));
-        let (place, fit) = if inside >= upright { (Place::Inside, inside) } else { (Place::Upright, upright) };
-        (fit >= LEAST_LETTERS.min(letters)).then(|| Label { text: fit_middle(name, fit), place, size: SIZE })
+        let (place, fit) =
+            if inside >= upright { (Place::Inside, inside) } else { (Place::Upright, upright) };
+        (fit >= LEAST_LETTERS.min(letters)).then(|| Label {
+            text: fit_middle(name, fit),
+            place,
+            size: SIZE,
+        })
     }
 
     /// Places a name along a tall box.
@@ -74,8 +81,8 @@ impl Label {
         Label { text, place: Place::Along, size: SIZE }
     }
 
-    /// Places a name at a box of these sides: in the box if there is room, and otherwise at its right
-    /// side. Only along a tall box it may be cut.
+    /// Places a name at a box of these sides: in the box if there is room, and otherwise at its
+    /// right side. Only along a tall box it may be cut.
     pub fn whole(text: String, (w, h): (f64, f64), size: f64) -> Label {
         let (long, across) = (text_width(&text, size) + 1.0, line(size));
         let place = if w >= long && h >= across {
@@ -198,7 +205,10 @@ impl Distinct {
     fn free(&mut self, name: &str, letters: usize) -> Option<String> {
         let other = self.taken.get(&fit_middle(name, letters));
         let telling = other.and_then(|other| telling_cut(name, other, letters));
-        let text = telling.into_iter().chain(cuts(name, letters)).find(|text| !self.taken.contains_key(text))?;
+        let text = telling
+            .into_iter()
+            .chain(cuts(name, letters))
+            .find(|text| !self.taken.contains_key(text))?;
         self.taken.insert(text.clone(), name.to_owned());
         Some(text)
     }
@@ -209,7 +219,8 @@ impl Distinct {
 fn telling_cut(name: &str, other: &str, letters: usize) -> Option<String> {
     let kept = letters.saturating_sub(1);
     let equal_at_start = name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-    let equal_at_end = name.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).count();
+    let equal_at_end =
+        name.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).count();
     let is_cut = name != other && name.chars().count() > letters;
     if is_cut && equal_at_start + TELLING <= kept {
         Some(cut_at(name, equal_at_start + TELLING, kept))
@@ -258,7 +269,11 @@ fn cuts(name: &str, letters: usize) -> impl Iterator<Item = String> {
     let kept = letters.saturating_sub(1);
     let ways = if name.chars().count() <= letters { 0 } else { kept };
     let start = move |way: usize| {
-        if way.is_multiple_of(2) { kept.div_ceil(2) - way / 2 } else { kept.div_ceil(2) + way / 2 + 1 }
+        if way.is_multiple_of(2) {
+            kept.div_ceil(2) - way / 2
+        } else {
+            kept.div_ceil(2) + way / 2 + 1
+        }
     };
     std::iter::once(fit_middle(name, letters)).chain(
         (1..=ways)
@@ -270,7 +285,11 @@ fn cuts(name: &str, letters: usize) -> impl Iterator<Item = String> {
 /// Keeps both ends of a name: `get_pl…urces`.
 pub fn fit_middle(name: &str, letters: usize) -> String {
     let kept = letters.max(1) - 1;
-    if name.chars().count() > letters { cut_at(name, kept.div_ceil(2), kept) } else { name.to_owned() }
+    if name.chars().count() > letters {
+        cut_at(name, kept.div_ceil(2), kept)
+    } else {
+        name.to_owned()
+    }
 }
 
 /// Keeps so many letters of a name, of which `start` are at its start.
@@ -319,7 +338,9 @@ mod tests {
         assert_eq!(all.cut("new", "new"), None);
         for letters in 0..20 {
             let ways: Vec<String> = cuts("get_plain_resource", letters).collect();
-            let fits = |text: &String| text.chars().count() <= letters.max(1) && text.matches('…').count() <= 1;
+            let fits = |text: &String| {
+                text.chars().count() <= letters.max(1) && text.matches('…').count() <= 1
+            };
             assert!(ways.iter().all(fits), "{ways:?}");
         }
     }

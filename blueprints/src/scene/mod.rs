@@ -1,7 +1,9 @@
-//! A picture as data: boxes with their places, lines, a legend and notes. Emitters draw it and place nothing.
+//! A picture as data: boxes with their places, lines, a legend and notes. Emitters draw it and
+//! place nothing.
 //!
-//! All lengths are pixels at zoom 1, from the upper left corner. The channels follow polymetric views (*Execution
-//! profiling blueprints*, section 3): height, width and fill of a box are numbers of its method.
+//! All lengths are pixels at zoom 1, from the upper left corner. The channels follow polymetric
+//! views (*Execution profiling blueprints*, section 3): height, width and fill of a box are numbers
+//! of its method.
 //!
 //! A scene is laid out once, in Rust, and not by each emitter. Tests then read the same picture
 //! back from SVG that a browser and a terminal show.
@@ -259,7 +261,8 @@ impl Node {
         self.rect.y + beside.map_or(0.0, |label| label.foot(height)).max(height) + BEND
     }
 
-    /// Returns the height for which the picture has room: that of the box, or of its outline before.
+    /// Returns the height for which the picture has room: that of the box, or of its outline
+    /// before.
     pub(crate) fn height(&self) -> f64 {
         self.ghost.unwrap_or(0.0).max(self.rect.h)
     }

@@ -1,4 +1,5 @@
-//! A headless Chromium, driven over two pipes (Chrome DevTools Protocol: messages of JSON with a zero byte behind each).
+//! A headless Chromium, driven over two pipes (Chrome DevTools Protocol: messages of JSON with a
+//! zero byte behind each).
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -24,21 +25,39 @@ impl Chrome {
     /// Starts a browser; `None` if there is none.
     pub fn start(profile: &Path) -> Option<Chrome> {
         let program = NAMES.into_iter().find(|name| {
-            let version = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+            let version = Command::new(name)
+                .arg("--version")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
             version.is_ok_and(|status| status.success())
         })?;
         // The browser reads messages from file 3 and writes them to file 4.
         let mut command = Command::new("sh");
         command.args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null", program]);
-        command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
-        command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+        command.args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+        ]);
+        command.args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+        ]);
         command.args(["--remote-debugging-pipe", "--hide-scrollbars"]);
         command.arg(format!("--user-data-dir={}", profile.display())).arg("about:blank");
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = child.expect("a shell is here");
-        let (input, output) =
-            (child.stdin.take().expect("a pipe"), BufReader::new(child.stdout.take().expect("a pipe")));
-        let mut chrome = Chrome { child, input, output, session: String::new(), next: 0, faults: Vec::new() };
+        let (input, output) = (
+            child.stdin.take().expect("a pipe"),
+            BufReader::new(child.stdout.take().expect("a pipe")),
+        );
+        let mut chrome =
+            Chrome { child, input, output, session: String::new(), next: 0, faults: Vec::new() };
         let target = chrome.call("Target.createTarget", json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = chrome.call("Target.attachToTarget", attach);
@@ -75,7 +94,8 @@ impl Chrome {
         let text = if key.chars().count() == 1 { key } else { "" };
         let code = if key == "Enter" { 13 } else { 0 };
         let text = if key == "Enter" { "\r" } else { text };
-        let down = json!({ "type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": code });
+        let down =
+            json!({ "type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": code });
         self.call("Input.dispatchKeyEvent", down);
         self.call("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
     }
@@ -97,16 +117,24 @@ impl Chrome {
     /// What the page looks like: a PNG of the window, in base64.
     pub fn screenshot(&mut self) -> String {
         // The picture is drawn two frames later.
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
+        self.evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))",
+        );
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
         shot["data"].as_str().expect("an image").to_owned()
     }
 
-    /// What is wrong with the labels of the picture, in sentences: those that overlap anything, that are equal to another
-    /// below one parent, or that cannot be read although their method has 2 % of the time.
+    /// What is wrong with the labels of the picture, in sentences: those that overlap anything,
+    /// that are equal to another below one parent, or that cannot be read although their method has
+    /// 2 % of the time.
     pub fn label_faults(&mut self) -> Vec<String> {
         let faults = self.evaluate(include_str!("labels.js"));
-        faults.as_array().expect("a list").iter().map(|fault| fault.as_str().expect("a text").to_owned()).collect()
+        faults
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|fault| fault.as_str().expect("a text").to_owned())
+            .collect()
     }
 
     /// Calls a method of the protocol, and returns its result.

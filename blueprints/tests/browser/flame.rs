@@ -20,10 +20,13 @@ const STACKS: [(usize, &str, u64); 7] = [
 ];
 
 fn stacks(page: &mut FlamePage, factor: u64) -> Stacks {
-    let mut lanes =
-        vec![Lane { name: "main".into(), ..Lane::default() }, Lane { name: "worker".into(), ..Lane::default() }];
+    let mut lanes = vec![
+        Lane { name: "main".into(), ..Lane::default() },
+        Lane { name: "worker".into(), ..Lane::default() },
+    ];
     for (lane, stack, own) in STACKS {
-        let path: Vec<usize> = stack.split(' ').map(|name| page.function(name, "src/main.rs:7", "app")).collect();
+        let path: Vec<usize> =
+            stack.split(' ').map(|name| page.function(name, "src/main.rs:7", "app")).collect();
         // The price is what differs in an earlier recording.
         let own = if stack.ends_with("price") { own * factor } else { own };
         lanes[lane].tree.add(path, [own, 1, 0]);
@@ -33,7 +36,11 @@ fn stacks(page: &mut FlamePage, factor: u64) -> Stacks {
         end_ns: Reverse((start_ms + took_ms) * 1_000_000),
         function: page.function(name, "src/main.rs:7", "app"),
     };
-    let calls = vec![call(0, 80, "app::main"), call(5, 20, "app::Shop::discount"), call(30, 50, "app::Shop::total")];
+    let calls = vec![
+        call(0, 80, "app::main"),
+        call(5, 20, "app::Shop::discount"),
+        call(30, 50, "app::Shop::total"),
+    ];
     lanes[0].in_time = Some(InTime { calls });
     let calls = Measure { is_width: false, ..Measure::new("calls", Unit::Count) };
     let mut stacks = Stacks {
@@ -49,8 +56,8 @@ fn stacks(page: &mut FlamePage, factor: u64) -> Stacks {
 
 /// Methods with their callers, one level up.
 fn callers(page: &mut FlamePage) -> Stacks {
-    let [main, total, price] =
-        ["app::main", "app::Shop::total", "app::Shop::price"].map(|name| page.function(name, "src/main.rs:7", "app"));
+    let [main, total, price] = ["app::main", "app::Shop::total", "app::Shop::price"]
+        .map(|name| page.function(name, "src/main.rs:7", "app"));
     let edge = |from, to, ns| Edge { from, to, total: [ns, 1, 0] };
     let edges = vec![
         edge(None, main, 80),
@@ -133,7 +140,10 @@ fn stacks_are_drawn_from_both_sides_around_a_function_by_thread_and_in_time() {
         DRAWN,
         "main 40.0 ms, main 20.0 ms, Shop::total 40.0 ms, Shop::discount 20.0 ms, work 15.0 ms, Shop::price 75.0 ms",
     );
-    is_true(chrome, "decodeURIComponent(location.hash) === '#app::Shop::price' && state.view === 'sandwich'");
+    is_true(
+        chrome,
+        "decodeURIComponent(location.hash) === '#app::Shop::price' && state.view === 'sandwich'",
+    );
     chrome.key("0");
     chrome.key("]");
     chrome.key("]");
@@ -163,7 +173,10 @@ fn a_click_enlarges_a_frame_keys_walk_and_search_states_a_share() {
     );
     chrome.click(place, "left");
     is(chrome, DRAWN, "all 100 ms, main 80.0 ms, Shop::total 50.0 ms, Shop::price 40.0 ms");
-    is_true(chrome, "Math.abs(boxes.at(-1).w / boxes.at(-2).w - 0.8) < 0.001 && boxes.at(-2).w > 500");
+    is_true(
+        chrome,
+        "Math.abs(boxes.at(-1).w / boxes.at(-2).w - 0.8) < 0.001 && boxes.at(-2).w > 500",
+    );
     chrome.point((5.0, 5.0));
     chrome.key("ArrowDown");
     is(chrome, "nameOf(state.here.f)", "app::Shop::price");
@@ -194,7 +207,9 @@ fn callers_one_level_up_have_a_sandwich_and_bounds_keep_their_sign() {
     let Some(mut chrome) = shown("callers", &page()) else { return };
     let chrome = &mut chrome;
     chrome.key("p");
-    chrome.evaluate("openSandwich([...rowsOf(state.set).keys()].find(f => nameOf(f) === 'app::Shop::price'))");
+    chrome.evaluate(
+        "openSandwich([...rowsOf(state.set).keys()].find(f => nameOf(f) === 'app::Shop::price'))",
+    );
     is(chrome, DRAWN, "Shop::total ≥40 ns, main ≥20 ns, Shop::price ≥60 ns");
     is_true(chrome, "$('footer').textContent.includes('≥: some are missing')");
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
@@ -212,10 +227,15 @@ fn a_difference_is_coloured_by_the_change_of_each_frame() {
         chrome,
         "state.set.difference && DATA.stacks.length === 1 && $('footer').textContent.includes('callers: ')",
     );
-    is_true(chrome, "change(24, 2) === '×12' && change(19, 2) === '+850.0 %' && change(1, 2) === '−50.0 %'");
+    is_true(
+        chrome,
+        "change(24, 2) === '×12' && change(19, 2) === '+850.0 %' && change(1, 2) === '−50.0 %'",
+    );
     is_true(chrome, "document.querySelectorAll('tbody td:last-child wbr').length > 0");
     let price = "boxes.find(box => nameOf(box.node.f) === 'app::Shop::price' && box.node.parent.f === total).node";
-    chrome.evaluate("globalThis.total = DATA.functions.findIndex(([name]) => name === 'app::Shop::total')");
+    chrome.evaluate(
+        "globalThis.total = DATA.functions.findIndex(([name]) => name === 'app::Shop::total')",
+    );
     is_true(chrome, &format!("describe({price}).includes('before 80.0 ms: −50.0 %')"));
     // Blue is less, and what did not change is pale.
     is_true(chrome, &format!("partsOf(colour({price}))[2] > partsOf(colour({price}))[0] + 80"));
@@ -247,8 +267,14 @@ fn rings_are_frames_around_their_callers_and_are_found_by_the_pointer() {
         "(() => { const r = canvas.getBoundingClientRect(), b = boxes.find(b => nameOf(b.node.f) === 'app::Shop::total'), far = rings.ring * 2.5; \
          return [r.x + rings.middle + Math.cos(turn(b.x + b.w / 2)) * far, r.y + rings.middle + Math.sin(turn(b.x + b.w / 2)) * far]; })()",
     );
-    chrome.click((place[0].as_f64().expect("a number"), place[1].as_f64().expect("a number")), "left");
-    is_true(chrome, "nameOf(state.zoom.f) === 'app::Shop::total' && boxes.at(-1).w / rings.width > .79");
+    chrome.click(
+        (place[0].as_f64().expect("a number"), place[1].as_f64().expect("a number")),
+        "left",
+    );
+    is_true(
+        chrome,
+        "nameOf(state.zoom.f) === 'app::Shop::total' && boxes.at(-1).w / rings.width > .79",
+    );
     chrome.key("r");
     is_true(chrome, "state.view === 'flame'");
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
@@ -267,7 +293,10 @@ fn labels_are_in_their_frames_and_differ_below_one_caller() {
             format!("app::m{}::Registry::get", at % 7),
         ];
         tree.add(names.iter().map(|name| page.function(name, "src/lib.rs:1", "app")), [own, 1, 0]);
-        tree.add(names.iter().rev().map(|name| page.function(name, "src/lib.rs:1", "app")), [own, 1, 0]);
+        tree.add(
+            names.iter().rev().map(|name| page.function(name, "src/lib.rs:1", "app")),
+            [own, 1, 0],
+        );
     }
     let measures = vec![Measure::new("wall time", Unit::Ns)];
     let lanes = vec![Lane { tree, ..Lane::default() }];
@@ -297,7 +326,9 @@ fn a_large_page_is_bounded_and_states_what_is_folded() {
     let mut tree = Tree::default();
     for at in 0..40_000 {
         let path = [at % 10, at % 200 + 10, at % 2_000 + 1_000, at + 10_000];
-        let path = path.map(|name| page.function(&format!("app::module::Type{name}::method"), "src/lib.rs:1", "app"));
+        let path = path.map(|name| {
+            page.function(&format!("app::module::Type{name}::method"), "src/lib.rs:1", "app")
+        });
         tree.add(path, [100 + at as u64 % 7, 1, 0]);
     }
     let mut stacks = Stacks {

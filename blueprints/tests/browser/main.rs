@@ -1,4 +1,5 @@
-//! The page in a browser: pointer, keys, search, tabs, menu, theme. Without Chromium these tests are skipped.
+//! The page in a browser: pointer, keys, search, tabs, menu, theme. Without Chromium these tests
+//! are skipped.
 
 #![cfg(unix)]
 
@@ -37,7 +38,8 @@ fn opened(name: &str, page: &str) -> Option<(Chrome, PathBuf)> {
 
 /// A browser that shows a picture of its own: of two versions, or of objects.
 fn browser_of(name: &str, graph: &Graph, scene: &Scene) -> Option<Chrome> {
-    let page = emit::html(&[emit::Pictures { graph, scenes: vec![(scene.kind.word().into(), scene)] }]);
+    let page =
+        emit::html(&[emit::Pictures { graph, scenes: vec![(scene.kind.word().into(), scene)] }]);
     opened(name, &page).map(|(chrome, _)| chrome)
 }
 
@@ -61,8 +63,14 @@ fn hover_describes_a_box_and_a_click_focuses_it() {
     let place = middle(&mut chrome, tallest);
     chrome.point(place);
     is_true(&mut chrome, "!popup.hidden && popup.textContent === describe(byTime[0])");
-    is_true(&mut chrome, "/\\d calls?/.test(popup.textContent) && popup.textContent.includes('total')");
-    is_true(&mut chrome, "svg.classList.contains('dim') && boxes[byTime[0]].classList.contains('here')");
+    is_true(
+        &mut chrome,
+        "/\\d calls?/.test(popup.textContent) && popup.textContent.includes('total')",
+    );
+    is_true(
+        &mut chrome,
+        "svg.classList.contains('dim') && boxes[byTime[0]].classList.contains('here')",
+    );
     is_true(
         &mut chrome,
         "all.querySelectorAll('.caller, .callee').length === new Set(neighbours(byTime[0]).flatMap(s => [...s])).size",
@@ -72,7 +80,10 @@ fn hover_describes_a_box_and_a_click_focuses_it() {
     is_true(&mut chrome, "panel.querySelector('h2').textContent === path(methodsOf(focused)[0])");
     chrome.point((700.0, 10.0));
     chrome.key("Escape");
-    is_true(&mut chrome, "focused === null && panel.hidden && location.hash === '' && !svg.classList.contains('dim')");
+    is_true(
+        &mut chrome,
+        "focused === null && panel.hidden && location.hash === '' && !svg.classList.contains('dim')",
+    );
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
 }
 
@@ -108,20 +119,24 @@ fn labels_of_an_evolution_can_be_read_and_overlap_nothing() {
     labels_of_the_evolution_are_right("evolution", old, new, 5);
 }
 
-/// Opens the evolution of two graphs, of which more methods than `least` have changed, and reads its labels.
+/// Opens the evolution of two graphs, of which more methods than `least` have changed, and reads
+/// its labels.
 fn labels_of_the_evolution_are_right(name: &str, old: Graph, new: Graph, least: usize) {
     let version = |graph: Graph| Version { name: String::new(), runs: vec![graph] };
     let step = compare(&version(old), &version(new), By::Calls);
     let scene = picture::draw_evolution(&step, &Options::default()).expect("methods ran in both");
-    assert!(scene.nodes.iter().filter(|node| node.border == Border::Changed).count() > least, "frames are drawn");
+    assert!(
+        scene.nodes.iter().filter(|node| node.border == Border::Changed).count() > least,
+        "frames are drawn"
+    );
     let Some(mut chrome) = browser_of(name, &step.graph, &scene) else { return };
     let faults = chrome.label_faults();
     assert!(faults.is_empty(), "{name}: {faults:#?}");
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
 }
 
-/// A program whose methods have long names that differ in the middle, below `callers` callers of one
-/// method, with `callees` callees each. All have enough time for a label.
+/// A program whose methods have long names that differ in the middle, below `callers` callers of
+/// one method, with `callees` callees each. All have enough time for a label.
 fn crowded(callers: usize, callees: usize) -> Graph {
     let count = 1 + callers * (1 + callees);
     let mut graph = fixture::program(count, 20);
@@ -138,7 +153,8 @@ fn crowded(callers: usize, callees: usize) -> Graph {
         let method = &mut graph.methods[at];
         method.name = format!("Type{}::get_plain_{at}_resource_of_the_page", at / 8);
         method.path = format!("app::{}", method.name);
-        (method.total_ns, method.self_ns, method.executions) = (Some(time), Some(time / 10), 1 + at as u64);
+        (method.total_ns, method.self_ns, method.executions) =
+            (Some(time), Some(time / 10), 1 + at as u64);
         if at > 0 {
             let from = if at <= callers { 0 } else { 1 + (at - 1 - callers) / callees };
             graph.calls.push(Call { from, to: at, count: 1, total_ns: time });
@@ -155,7 +171,9 @@ fn labels_of_crowded_trees_use_the_room_that_there_is() {
         let graph = crowded(callers, callees);
         let Some((mut chrome, _)) = browser(&name, &graph, Kind::Behavioural) else { return };
         for kind in ["behavioural", "calls"] {
-            chrome.evaluate(&format!("show(PAGE.pictures.findIndex(picture => picture.kind === '{kind}'))"));
+            chrome.evaluate(&format!(
+                "show(PAGE.pictures.findIndex(picture => picture.kind === '{kind}'))"
+            ));
             let faults = chrome.label_faults();
             assert!(faults.is_empty(), "{name}: {kind}: {faults:#?}");
         }
@@ -173,15 +191,21 @@ fn labels_of_crowded_trees_use_the_room_that_there_is() {
 fn labels_of_objects_can_be_read_and_overlap_nothing() {
     for count in [12, 3_000] {
         let mut graph = fixture::program(count, 18);
-        graph.calls = (1..count).map(|at| Call { from: at / 6, to: at, count: 1, total_ns: 0 }).collect();
+        graph.calls =
+            (1..count).map(|at| Call { from: at / 6, to: at, count: 1, total_ns: 0 }).collect();
         graph.entries.truncate(1);
         // A few objects have nearly all of the time.
-        let number = |at: usize| if at % (count / 6) == 5 { 1_000 * at as u64 } else { at as u64 % 3 };
-        let numbers =
-            (0..count).map(|at| [number(at), at as u64 % 40, at as u64 % 7, u64::from(at % 5 == 0), 0, 0, 0]).collect();
+        let number =
+            |at: usize| if at % (count / 6) == 5 { 1_000 * at as u64 } else { at as u64 % 3 };
+        let numbers = (0..count)
+            .map(|at| [number(at), at as u64 % 40, at as u64 % 7, u64::from(at % 5 == 0), 0, 0, 0])
+            .collect();
         let viewed = Viewed { view: View::new("node"), graph, numbers };
         let scene = picture::draw_domain(&viewed, &Options::default()).expect("there are objects");
-        let Some(mut chrome) = browser_of(&format!("objects-{count}"), &viewed.graph, &scene) else { return };
+        let Some(mut chrome) = browser_of(&format!("objects-{count}"), &viewed.graph, &scene)
+        else {
+            return;
+        };
         let faults = chrome.label_faults();
         assert!(faults.is_empty(), "{count}: {faults:#?}");
         is_true(
@@ -197,14 +221,21 @@ fn names_of_objects_at_places_overlap_nothing() {
     let mut graph = fixture::program(60, 18);
     graph.calls.clear();
     graph.entries.truncate(0);
-    let numbers = (0..60).map(|at| [at, at % 7, at % 5, at % 4 / 3, 0, at * 37 % 60, at * 17 % 60]).collect();
-    let view = View::new("node").at(Channel::count(""), Channel::total("")).border(Channel::count("site:a"));
+    let numbers =
+        (0..60).map(|at| [at, at % 7, at % 5, at % 4 / 3, 0, at * 37 % 60, at * 17 % 60]).collect();
+    let view = View::new("node")
+        .at(Channel::count(""), Channel::total(""))
+        .border(Channel::count("site:a"));
     let viewed = Viewed { view, graph, numbers };
     let scene = picture::draw_domain(&viewed, &Options::default()).expect("there are objects");
-    assert!(scene.nodes.iter().filter(|node| node.label.is_some()).count() > 20, "most have room for a name");
+    assert!(
+        scene.nodes.iter().filter(|node| node.label.is_some()).count() > 20,
+        "most have room for a name"
+    );
     let Some(mut chrome) = browser_of("places", &viewed.graph, &scene) else { return };
     let faults = chrome.label_faults();
-    let faults: Vec<&String> = faults.iter().filter(|fault| !fault.contains("has no label")).collect();
+    let faults: Vec<&String> =
+        faults.iter().filter(|fault| !fault.contains("has no label")).collect();
     assert!(faults.is_empty(), "{faults:#?}");
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
 }
@@ -218,11 +249,18 @@ fn search_counts_dims_and_leads_to_the_first() {
         chrome.key(&letter.to_string());
     }
     is_true(&mut chrome, "search.value === 'type1::' && document.activeElement === search");
-    let expected = "P.nodes.filter(n => n[5].some(m => path(m).toLowerCase().includes('type1::'))).length";
-    is_true(&mut chrome, &format!("{expected} > 0 && $('found').textContent === {expected} + ' found'"));
+    let expected =
+        "P.nodes.filter(n => n[5].some(m => path(m).toLowerCase().includes('type1::'))).length";
+    is_true(
+        &mut chrome,
+        &format!("{expected} > 0 && $('found').textContent === {expected} + ' found'"),
+    );
     is_true(&mut chrome, &format!("all.querySelectorAll('.n.on').length === {expected}"));
     chrome.key("Enter");
-    is_true(&mut chrome, "short(methodsOf(focused)[0]).startsWith('Type1::') && search.value === ''");
+    is_true(
+        &mut chrome,
+        "short(methodsOf(focused)[0]).startsWith('Type1::') && search.value === ''",
+    );
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
 }
 
@@ -254,7 +292,10 @@ fn keys_walk_by_time_and_along_calls_and_turn_the_pictures() {
     chrome.key("0");
     is_true(&mut chrome, "fitted");
     chrome.key("l");
-    is_true(&mut chrome, "!panel.hidden && panel.querySelectorAll('tr[data-n]').length >= byTime.length");
+    is_true(
+        &mut chrome,
+        "!panel.hidden && panel.querySelectorAll('tr[data-n]').length >= byTime.length",
+    );
     chrome.key("t");
     is_true(&mut chrome, "document.documentElement.dataset.theme === 'dark'");
     // A printed page has the whole picture, whatever part of it is shown.
@@ -283,7 +324,8 @@ fn a_large_picture_begins_with_its_modules_and_leads_to_types_and_methods() {
     let rect = chrome.evaluate(&format!(
         "(() => {{ const r = {cover}.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
     ));
-    chrome.click((rect[0].as_f64().expect("a number"), rect[1].as_f64().expect("a number")), "left");
+    chrome
+        .click((rect[0].as_f64().expect("a number"), rect[1].as_f64().expect("a number")), "left");
     is_true(&mut chrome, &format!("level < {first}"));
     chrome.key("0");
     is_true(&mut chrome, &format!("level === {first}"));
@@ -330,8 +372,14 @@ fn the_menu_has_commands_and_an_address_opens_a_method() {
     let tallest = chrome.evaluate("byTime[0]").as_u64().expect("there are boxes");
     let place = middle(&mut chrome, tallest);
     chrome.click(place, "right");
-    is_true(&mut chrome, "!menu.hidden && menu.textContent.includes('copy: behavioural blueprint from here')");
-    is_true(&mut chrome, "[...menu.children].some(it => it.textContent === 'show it in the coverage picture')");
+    is_true(
+        &mut chrome,
+        "!menu.hidden && menu.textContent.includes('copy: behavioural blueprint from here')",
+    );
+    is_true(
+        &mut chrome,
+        "[...menu.children].some(it => it.textContent === 'show it in the coverage picture')",
+    );
     chrome.evaluate("[...menu.children].find(it => it.textContent === 'show it in the coverage picture').click()");
     is_true(&mut chrome, "P.kind === 'coverage' && menu.hidden && focused !== null");
     let name = chrome.evaluate("short(methodsOf(focused)[0])");

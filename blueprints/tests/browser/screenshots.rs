@@ -1,5 +1,5 @@
-//! Screenshots. With `METASPY_SCREENSHOTS=DIR`, those that the documents show are written there, from the pages that
-//! `examples/blueprints` draws.
+//! Screenshots. With `METASPY_SCREENSHOTS=DIR`, those that the documents show are written there,
+//! from the pages that `examples/blueprints` draws.
 
 use std::path::Path;
 
@@ -39,15 +39,26 @@ fn a_screenshot_has_the_size_of_the_window_and_the_colours_of_the_theme() {
 
 /// Writes the screenshots of the documents.
 fn write(chrome: &mut Chrome, dir: &Path) {
-    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/blueprints/target/pictures");
-    let pages = pages.canonicalize().expect("the pages are drawn: see examples/blueprints/README.md");
+    let pages =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/blueprints/target/pictures");
+    let pages =
+        pages.canonicalize().expect("the pages are drawn: see examples/blueprints/README.md");
     for (name, page, kind, method) in SHOWN {
         chrome.open(&pages.join(page).with_extension("html"), "");
         // A document has no path of the machine that it was written on.
-        chrome.evaluate("PAGE.pictures.forEach(picture => picture.title = picture.title.split('/').at(-1))");
-        chrome.evaluate(&format!("show(PAGE.pictures.findIndex(picture => picture.kind === '{kind}'))"));
+        chrome.evaluate(
+            "PAGE.pictures.forEach(picture => picture.title = picture.title.split('/').at(-1))",
+        );
+        chrome.evaluate(&format!(
+            "show(PAGE.pictures.findIndex(picture => picture.kind === '{kind}'))"
+        ));
         chrome.evaluate(&format!("'{method}' && find('{method}')"));
-        assert_eq!(chrome.evaluate("focused !== null"), !method.is_empty(), "{method} is in the {kind} picture");
-        std::fs::write(dir.join(name).with_extension("png"), png(chrome)).expect("the directory is there");
+        assert_eq!(
+            chrome.evaluate("focused !== null"),
+            !method.is_empty(),
+            "{method} is in the {kind} picture"
+        );
+        std::fs::write(dir.join(name).with_extension("png"), png(chrome))
+            .expect("the directory is there");
     }
 }

@@ -1,5 +1,5 @@
-//! The lock of a target directory. Runs with the same selection and profilers share it. A run with another selection waits,
-//! because it cleans what they built.
+//! The lock of a target directory. Runs with the same selection and profilers share it. A run with
+//! another selection waits, because it cleans what they built.
 //!
 //! The lock is held until the program has ended. Cargo's own lock is free while programs run, so
 //! what they count would be cleaned beneath them.
@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use metaspy_report::text::print_message;
-use metaspy_weave::plan::{File as Library, PLAN, Plan, Selection, open_lock, read_whole, write_whole};
+use metaspy_weave::plan::{
+    File as Library, PLAN, Plan, Selection, open_lock, read_whole, write_whole,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::cargo_metaspy::clean::Stale;
@@ -29,15 +31,18 @@ struct Holder {
 }
 
 impl Holder {
-    /// True if a run may share the lock. In the same workspace only edits make crates stale, and cargo sees edits itself.
+    /// True if a run may share the lock. In the same workspace only edits make crates stale, and
+    /// cargo sees edits itself.
     fn may_join(&self, theirs: &Holder, stale: &Stale) -> bool {
         let is_edited = self.workspace == theirs.workspace && !stale.has_failed;
-        self.selection == theirs.selection && self.profilers == theirs.profilers && (is_edited || stale.is_empty())
+        self.selection == theirs.selection
+            && self.profilers == theirs.profilers
+            && (is_edited || stale.is_empty())
     }
 }
 
-/// Waits for runs that weave something else in the directory of this profile. The first holder of the lock cleans crates
-/// woven with another selection; later holders need not.
+/// Waits for runs that weave something else in the directory of this profile. The first holder of
+/// the lock cleans crates woven with another selection; later holders need not.
 pub fn acquire(
     plan: &Plan,
     profile: &str,
@@ -46,11 +51,15 @@ pub fn acquire(
     clean: impl Fn(Stale) -> Result<()>,
 ) -> Result<BuildLock> {
     let dir = plan.dir.join("locks");
-    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}: check its permissions", dir.display()))?;
+    fs::create_dir_all(&dir)
+        .with_context(|| format!("cannot create {}: check its permissions", dir.display()))?;
     let (lock, holder) = (dir.join(format!("{profile}.lock")), dir.join(format!("{profile}.json")));
-    let profilers = plan.core.iter().flat_map(|core| &core.profilers).cloned().map(Library::at).collect();
-    let ours = Holder { selection: plan.selection.clone(), workspace: workspace.to_owned(), profilers };
-    let theirs = || read_whole(&holder).ok().and_then(|text| serde_json::from_slice::<Holder>(&text).ok());
+    let profilers =
+        plan.core.iter().flat_map(|core| &core.profilers).cloned().map(Library::at).collect();
+    let ours =
+        Holder { selection: plan.selection.clone(), workspace: workspace.to_owned(), profilers };
+    let theirs =
+        || read_whole(&holder).ok().and_then(|text| serde_json::from_slice::<Holder>(&text).ok());
     let may_join = || theirs().is_some_and(|theirs| ours.may_join(&theirs, &stale()));
     // A program of a run may run this command. It would wait for itself.
     let is_within = env::var_os(PLAN).is_some();
@@ -66,7 +75,9 @@ pub fn acquire(
             Err(TryLockError::WouldBlock) if may_join() => {}
             Err(TryLockError::WouldBlock) if !is_within => {
                 if !is_reported {
-                    print_message("     Metaspy waiting for another run in this directory, with another selection");
+                    print_message(
+                        "     Metaspy waiting for another run in this directory, with another selection",
+                    );
                     is_reported = true;
                 }
                 // The other runs have ended.

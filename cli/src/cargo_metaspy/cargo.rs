@@ -30,8 +30,10 @@ pub struct Cargo {
 }
 
 /// Flags of a build that `cargo metadata` needs as well.
-const GRAPH: [&str; 6] = ["--manifest-path", "--features", "-F", "--config", "--lockfile-path", "-Z"];
-const GRAPH_ALONE: [&str; 5] = ["--all-features", "--no-default-features", "--offline", "--locked", "--frozen"];
+const GRAPH: [&str; 6] =
+    ["--manifest-path", "--features", "-F", "--config", "--lockfile-path", "-Z"];
+const GRAPH_ALONE: [&str; 5] =
+    ["--all-features", "--no-default-features", "--offline", "--locked", "--frozen"];
 
 impl Cargo {
     /// Cargo with the arguments that the user wrote.
@@ -44,7 +46,8 @@ impl Cargo {
 
     /// `cargo nextest`, among whose arguments is its own subcommand: only `run` runs tests.
     pub fn nextest(mut arguments: Vec<OsString>) -> Result<Self> {
-        let first = arguments.iter().position(|argument| !argument.as_encoded_bytes().starts_with(b"-"));
+        let first =
+            arguments.iter().position(|argument| !argument.as_encoded_bytes().starts_with(b"-"));
         let Some(run) = first.filter(|&at| arguments[at] == "run" || arguments[at] == "r") else {
             bail!(
                 "only tests that run are recorded: write `cargo metaspy nextest run`, and other arguments behind `run`"
@@ -64,8 +67,10 @@ impl Cargo {
         if self.target_dir().is_none() {
             cargo.arg("--target-dir").arg(target_dir);
         }
-        // The last `--config` wins, and everything behind the first plain word belongs to the program.
-        let arguments: Vec<OsString> = self.arguments.iter().map(|argument| argument_of(command, argument)).collect();
+        // The last `--config` wins, and everything behind the first plain word belongs to the
+        // program.
+        let arguments: Vec<OsString> =
+            self.arguments.iter().map(|argument| argument_of(command, argument)).collect();
         let (before, behind) = arguments.split_at(self.behind_config());
         cargo.args(self.setting.iter().map(|setting| format!("--config={setting}")));
         cargo.args(before).arg(build_dir(target_dir)?).args(behind).args(&self.program_arguments);
@@ -84,8 +89,11 @@ impl Cargo {
     pub fn clean(&self, target_dir: &Path) -> Result<Command> {
         let mut cargo = Command::new(&self.program);
         cargo.args(["clean", "--quiet"]).arg("--target-dir").arg(target_dir);
-        let with_value = ["--manifest-path", "--config", "--lockfile-path", "-Z", "--profile", "--target"];
-        cargo.args(self.passed(&with_value, &["--offline", "--locked", "--frozen", "--release", "-r"]));
+        let with_value =
+            ["--manifest-path", "--config", "--lockfile-path", "-Z", "--profile", "--target"];
+        cargo.args(
+            self.passed(&with_value, &["--offline", "--locked", "--frozen", "--release", "-r"]),
+        );
         cargo.arg(build_dir(target_dir)?);
         Ok(cargo)
     }
@@ -102,7 +110,10 @@ impl Cargo {
 
     /// Each `--config`.
     pub fn config(&self) -> Vec<String> {
-        let mut given = self.passed(&["--config"], &[]).into_iter().map(|word| word.to_string_lossy().into_owned());
+        let mut given = self
+            .passed(&["--config"], &[])
+            .into_iter()
+            .map(|word| word.to_string_lossy().into_owned());
         let mut all = Vec::new();
         while let Some(word) = given.next() {
             match word.strip_prefix("--config=") {
@@ -120,7 +131,9 @@ impl Cargo {
 
     /// The directory of the profile, in a target directory.
     pub fn profile_dir(&self, command: &str) -> String {
-        let has = |flags: [&str; 2]| self.arguments.iter().any(|argument| flags.iter().any(|flag| argument == flag));
+        let has = |flags: [&str; 2]| {
+            self.arguments.iter().any(|argument| flags.iter().any(|flag| argument == flag))
+        };
         match self.value("--profile").map(|profile| profile.to_string_lossy().into_owned()) {
             Some(profile) if profile == "dev" || profile == "test" => "debug".into(),
             Some(profile) if profile == "bench" => "release".into(),
@@ -137,8 +150,11 @@ impl Cargo {
 
     /// True if tests, benchmarks or examples may be built.
     pub fn builds_tests(&self, command: &str) -> bool {
-        const FLAGS: [&str; 5] = ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
-        let builds = |argument: &OsString| FLAGS.iter().any(|flag| argument.to_string_lossy().starts_with(flag));
+        const FLAGS: [&str; 5] =
+            ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
+        let builds = |argument: &OsString| {
+            FLAGS.iter().any(|flag| argument.to_string_lossy().starts_with(flag))
+        };
         runs_tests(command) || command == "bench" || self.arguments.iter().any(builds)
     }
 
@@ -170,7 +186,9 @@ impl Cargo {
             if with_value.iter().any(|flag| text == *flag) {
                 passed.push(argument);
                 passed.extend(arguments.next().map(OsString::as_os_str));
-            } else if alone.iter().any(|flag| text == *flag) || with_value.iter().any(|flag| has_value(&text, flag)) {
+            } else if alone.iter().any(|flag| text == *flag)
+                || with_value.iter().any(|flag| has_value(&text, flag))
+            {
                 passed.push(argument);
             }
         }
@@ -214,27 +232,48 @@ mod tests {
 
     #[test]
     fn the_graph_is_read_with_the_flags_that_change_it() {
-        let line = words(&cargo("-Ffast -Zx --release -F a --features=b -p c --locked -- -Fd").metadata("t"));
+        let line = words(
+            &cargo("-Ffast -Zx --release -F a --features=b -p c --locked -- -Fd").metadata("t"),
+        );
         assert!(line.ends_with("t -Ffast -Zx -F a --features=b --locked"), "{line}");
     }
 
     #[test]
     fn the_target_directory_is_behind_the_configuration_and_before_the_arguments_of_the_program() {
         let ours = "--config=build.build-dir=\"/t\"";
-        let command = |line: &str| words(&cargo(line).command("run", Path::new("/t")).expect("it is UTF-8"));
-        assert_eq!(command("--release page -- x"), format!("run --target-dir /t {ours} --release page -- x"));
-        assert_eq!(command("--config a=1 --target-dir t p"), format!("run --config a=1 {ours} --target-dir t p"));
+        let command =
+            |line: &str| words(&cargo(line).command("run", Path::new("/t")).expect("it is UTF-8"));
+        assert_eq!(
+            command("--release page -- x"),
+            format!("run --target-dir /t {ours} --release page -- x")
+        );
+        assert_eq!(
+            command("--config a=1 --target-dir t p"),
+            format!("run --config a=1 {ours} --target-dir t p")
+        );
     }
 
     #[test]
     fn nextest_is_given_the_profile_of_cargo_by_its_own_word() {
         let arguments = |line: &str| line.split(' ').map(OsString::from).collect();
-        let nextest = Cargo::nextest(arguments("--release run --profile fast -p x --profile=slow -- --profile"));
-        let line = words(&nextest.and_then(|cargo| cargo.command(NEXTEST, Path::new("/t"))).expect("it runs tests"));
+        let nextest = Cargo::nextest(arguments(
+            "--release run --profile fast -p x --profile=slow -- --profile",
+        ));
+        let line = words(
+            &nextest
+                .and_then(|cargo| cargo.command(NEXTEST, Path::new("/t")))
+                .expect("it runs tests"),
+        );
         let expected = "--release --cargo-profile fast -p x --cargo-profile=slow -- --profile";
-        assert!(line.starts_with("nextest run --target-dir /t ") && line.ends_with(expected), "{line}");
+        assert!(
+            line.starts_with("nextest run --target-dir /t ") && line.ends_with(expected),
+            "{line}"
+        );
         for other in ["list", "--release", "--manifest-path x run"] {
-            let error = Cargo::nextest(arguments(other)).err().expect("it is another subcommand").to_string();
+            let error = Cargo::nextest(arguments(other))
+                .err()
+                .expect("it is another subcommand")
+                .to_string();
             assert!(error.contains("cargo metaspy nextest run"), "{error}");
         }
     }

@@ -45,7 +45,8 @@ pub fn find(profile: &str, graph: &Graph, plan: &Plan) -> Stale {
         let is_plain = record.stamp == PLAIN;
         // A library is compiled unchanged if only its tests need hooks.
         let may_be_plain = target.is_none_or(|target| !target.is_woven);
-        let is_fresh = target.is_some_and(|target| target.stamp == record.stamp) || may_be_plain && is_plain;
+        let is_fresh =
+            target.is_some_and(|target| target.stamp == record.stamp) || may_be_plain && is_plain;
         if !is_fresh && is_here(&record.out_dir) && graph.has(&record.package) {
             stale.packages.insert(record.package);
             stale.directories.extend(target_dir.join(&record.out_dir).parent().map(PathBuf::from));
@@ -73,7 +74,8 @@ impl Stale {
         }
         clean.args(self.packages.iter().map(|package| format!("--package={package}")));
         // This build may make only some of the programs that cargo removes with their package.
-        let programs: Vec<SetAside> = self.directories.iter().filter_map(|it| SetAside::of(it).ok()).collect();
+        let programs: Vec<SetAside> =
+            self.directories.iter().filter_map(|it| SetAside::of(it).ok()).collect();
         let output = clean.output().context(NO_CARGO)?;
         programs.into_iter().for_each(SetAside::put_back);
         if !output.status.success() {

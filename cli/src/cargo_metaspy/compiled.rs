@@ -1,8 +1,9 @@
 //! What cargo has compiled for the plain programs, copied to the directory of the woven ones.
 //!
-//! Cargo names results by all that shapes them, and compiles what it does not find. So copies of downloaded crates, which
-//! are compiled once and never change, save the time in which they would be compiled again. What it finds is taken for
-//! fresh if it is newer than what it depends on, so a copy has the times of its original.
+//! Cargo names results by all that shapes them, and compiles what it does not find. So copies of
+//! downloaded crates, which are compiled once and never change, save the time in which they would
+//! be compiled again. What it finds is taken for fresh if it is newer than what it depends on, so a
+//! copy has the times of its original.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -18,13 +19,14 @@ use crate::cargo_metaspy::graph::{Graph, Package};
 /// The directory with the fingerprints of what was compiled.
 const FINGERPRINTS: &str = ".fingerprint";
 
-/// Copies the crates of a profile that have no hooks, if nothing of the profile was compiled with hooks so far. A message
-/// comes first, because hundreds of crates take seconds.
+/// Copies the crates of a profile that have no hooks, if nothing of the profile was compiled with
+/// hooks so far. A message comes first, because hundreds of crates take seconds.
 pub fn copy(graph: &Graph, plan: &Plan, target: Option<&str>, profile: &str, target_dir: &Path) {
     let is_woven = |root: &Path| plan.targets.get(root).is_some_and(|target| target.is_woven);
     let mut packages = BTreeMap::new();
     for package in graph.downloaded() {
-        let roots = package.targets.iter().filter_map(|target| fs::canonicalize(&target.src_path).ok());
+        let roots =
+            package.targets.iter().filter_map(|target| fs::canonicalize(&target.src_path).ok());
         let roots: Vec<PathBuf> = roots.collect();
         if !roots.iter().any(|root| is_woven(root)) {
             packages.extend(roots.into_iter().map(|root| (root, package)));
@@ -38,12 +40,16 @@ pub fn copy(graph: &Graph, plan: &Plan, target: Option<&str>, profile: &str, tar
         plan,
         packages: &packages,
     });
-    let copies: Vec<Copies<'_>> = copies.filter(|copies| !copies.to.join(FINGERPRINTS).exists()).collect();
-    let found: Vec<Vec<Library<'_>>> = copies.iter().map(|copies| copies.libraries().collect()).collect();
+    let copies: Vec<Copies<'_>> =
+        copies.filter(|copies| !copies.to.join(FINGERPRINTS).exists()).collect();
+    let found: Vec<Vec<Library<'_>>> =
+        copies.iter().map(|copies| copies.libraries().collect()).collect();
     let number: usize = found.iter().map(Vec::len).sum();
     if number > 0 {
         let crates = counted(number as u64, "crate");
-        print_message(&format_args!("     Metaspy copying {crates} without hooks, which cargo has compiled"));
+        print_message(&format_args!(
+            "     Metaspy copying {crates} without hooks, which cargo has compiled"
+        ));
     }
     for (copies, libraries) in copies.iter().zip(&found) {
         copies.copy(libraries);
@@ -72,11 +78,13 @@ struct Library<'c> {
 
 impl<'c> Copies<'c> {
     fn libraries(&self) -> impl Iterator<Item = Library<'c>> {
-        let depends = paths(&self.from.join("deps")).filter(|path| path.extension().is_some_and(|it| it == "d"));
+        let depends = paths(&self.from.join("deps"))
+            .filter(|path| path.extension().is_some_and(|it| it == "d"));
         depends.filter_map(|path| self.library(path))
     }
 
-    /// The library that has this file, if it is one of the packages' and cargo takes it for compiled.
+    /// The library that has this file, if it is one of the packages' and cargo takes it for
+    /// compiled.
     fn library(&self, depends: PathBuf) -> Option<Library<'c>> {
         let root = fs::canonicalize(root_of(&read_whole_text(&depends).ok()?)?).ok()?;
         let package = *self.packages.get(&root)?;
@@ -85,12 +93,14 @@ impl<'c> Copies<'c> {
         is_compiled.then_some(Library { package, root, depends, unit })
     }
 
-    /// Copies these libraries, and the build scripts of all packages. What cannot be copied, cargo compiles.
+    /// Copies these libraries, and the build scripts of all packages. What cannot be copied, cargo
+    /// compiles.
     fn copy(&self, libraries: &[Library<'_>]) {
         for library in libraries {
             _ = self.copy_library(library);
         }
-        let names: BTreeSet<&str> = self.packages.values().map(|package| package.name.as_str()).collect();
+        let names: BTreeSet<&str> =
+            self.packages.values().map(|package| package.name.as_str()).collect();
         for directory in paths(&self.from.join("build")) {
             if unit_of(&directory).is_some_and(|(name, _)| names.contains(name)) {
                 // Without it, cargo runs the build script again.
@@ -104,18 +114,27 @@ impl<'c> Copies<'c> {
         let results = depends.file_stem().unwrap_or_default().to_string_lossy();
         let deps = self.to.join("deps");
         fs::create_dir_all(&deps)?;
-        for [prefix, suffix] in
-            [["", ".d"], ["lib", ".rlib"], ["lib", ".rmeta"], ["lib", ".so"], ["lib", ".dylib"], ["", ".dll"]]
-        {
+        for [prefix, suffix] in [
+            ["", ".d"],
+            ["lib", ".rlib"],
+            ["lib", ".rmeta"],
+            ["lib", ".so"],
+            ["lib", ".dylib"],
+            ["", ".dll"],
+        ] {
             let file = format!("{prefix}{results}{suffix}");
             let original = depends.with_file_name(&file);
             if original.is_file() {
                 copy_file(&original, &deps.join(file))?;
             }
         }
-        write_plain(&self.plan.dir, package.spec(), root.clone(), &deps, &results).map_err(io::Error::other)?;
+        write_plain(&self.plan.dir, package.spec(), root.clone(), &deps, &results)
+            .map_err(io::Error::other)?;
         // What has no fingerprint, cargo compiles. So this is last.
-        copy_directory(&self.from.join(FINGERPRINTS).join(unit), &self.to.join(FINGERPRINTS).join(unit))
+        copy_directory(
+            &self.from.join(FINGERPRINTS).join(unit),
+            &self.to.join(FINGERPRINTS).join(unit),
+        )
     }
 
     /// Copies a build script, or what it has made.
@@ -129,7 +148,11 @@ impl<'c> Copies<'c> {
 
 /// The name and the hash of a file or directory of cargo's: `NAME-HASH`.
 fn unit_of(path: &Path) -> Option<(&str, &str)> {
-    let stem = if path.extension().is_some_and(|it| it == "d") { path.file_stem() } else { path.file_name() };
+    let stem = if path.extension().is_some_and(|it| it == "d") {
+        path.file_stem()
+    } else {
+        path.file_name()
+    };
     stem?.to_str()?.rsplit_once('-')
 }
 
@@ -183,7 +206,10 @@ mod tests {
     fn the_root_is_the_first_file_of_the_list() {
         let root = |text: &str| root_of(text).map(|root| root.to_string_lossy().into_owned());
         assert_eq!(root("/t/a.d: /c/src/lib.rs /c/src/b.rs\n").as_deref(), Some("/c/src/lib.rs"));
-        assert_eq!(root("/t/a.d: /my\\ c/src/lib.rs /c/src/b.rs\n").as_deref(), Some("/my c/src/lib.rs"));
+        assert_eq!(
+            root("/t/a.d: /my\\ c/src/lib.rs /c/src/b.rs\n").as_deref(),
+            Some("/my c/src/lib.rs")
+        );
         assert_eq!(root("C:\\t\\a.d: C:\\c\\lib.rs\n").as_deref(), Some("C:\\c\\lib.rs"));
         assert_eq!([root(""), root("/t/a.d:"), root("/t/a.d: \n")], [None, None, None]);
     }

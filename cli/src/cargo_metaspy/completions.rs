@@ -9,9 +9,11 @@ use clap_complete::Shell;
 
 use crate::cargo_metaspy::arguments::Cli;
 
-/// The name of the program. The completions of cargo for zsh look for a function `_cargo-metaspy` by themselves.
+/// The name of the program. The completions of cargo for zsh look for a function `_cargo-metaspy`
+/// by themselves.
 const PROGRAM: &str = "cargo-metaspy";
-/// Its name in the functions for bash: with a `-` in it, clap_complete gives its commands two different names.
+/// Its name in the functions for bash: with a `-` in it, clap_complete gives its commands two
+/// different names.
 const IN_BASH: &str = "cargo_metaspy";
 
 /// Writes them.

@@ -27,7 +27,8 @@ impl Config {
     /// Reads the configuration as cargo does in this directory. Cargo itself reports errors in it.
     pub fn read(cargo: &Cargo) -> Config {
         let here = env::current_dir().unwrap_or_default();
-        let mut parts: Vec<Part> = cargo.config().iter().rev().filter_map(|text| Part::given(text, &here)).collect();
+        let mut parts: Vec<Part> =
+            cargo.config().iter().rev().filter_map(|text| Part::given(text, &here)).collect();
         parts.push(Part::in_environment(&here));
         let home = env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
@@ -38,12 +39,14 @@ impl Config {
 
     /// The wrapper of the compiler that the configuration selects.
     pub fn wrapper(&self) -> Option<OsString> {
-        // A program of a run may run this command. Then the wrapper is this command, and CHAIN is the user's wrapper.
+        // A program of a run may run this command. Then the wrapper is this command, and CHAIN is
+        // the user's wrapper.
         let name = if env::var_os(PLAN).is_some() { CHAIN } else { "RUSTC_WRAPPER" };
         match env::var_os(name) {
             Some(wrapper) => Some(wrapper).filter(|wrapper| !wrapper.is_empty()),
             None => {
-                let (part, wrapper) = self.find("rustc-wrapper").filter(|(_, wrapper)| !wrapper.is_empty())?;
+                let (part, wrapper) =
+                    self.find("rustc-wrapper").filter(|(_, wrapper)| !wrapper.is_empty())?;
                 Some(part.command(wrapper))
             }
         }
@@ -61,14 +64,17 @@ impl Config {
         self.find("target").map(|(_, target)| target.to_owned())
     }
 
-    /// The compiler's flags of the configuration. If it does not change, cargo passes the same flags. Profiles are not among
-    /// them: the core has a profile of its own.
+    /// The compiler's flags of the configuration. If it does not change, cargo passes the same
+    /// flags. Profiles are not among them: the core has a profile of its own.
     pub fn flags(&self) -> String {
         let text = |part: &Part| format!("{:?} {:?}", part.build.get("rustflags"), part.target);
         // A file without flags needs no core of its own.
-        let has_flags = |part: &&Part| part.build.contains_key("rustflags") || !part.target.is_empty();
+        let has_flags =
+            |part: &&Part| part.build.contains_key("rustflags") || !part.target.is_empty();
         let mut flags: Vec<String> = self.0.iter().filter(has_flags).map(text).collect();
-        let is_flags = |name: &str| name == "RUSTFLAGS" || name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS");
+        let is_flags = |name: &str| {
+            name == "RUSTFLAGS" || name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS")
+        };
         let set = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_flags));
         let mut set: Vec<String> = set.map(|set| format!("{set:?}")).collect();
         set.sort_unstable();
@@ -107,13 +113,15 @@ impl Part {
             ("rustdoc", "CARGO_BUILD_RUSTDOC"),
             ("target", "CARGO_BUILD_TARGET"),
         ];
-        let set =
-            keys.into_iter().filter_map(|(key, name)| Some((key.to_owned(), Value::String(env::var(name).ok()?))));
+        let set = keys
+            .into_iter()
+            .filter_map(|(key, name)| Some((key.to_owned(), Value::String(env::var(name).ok()?))));
         Part { dir: here.to_owned(), build: set.collect(), target: Table::new() }
     }
 
     fn in_directory(dir: &Path) -> Option<Part> {
-        let mut texts = ["config", "config.toml"].iter().map(|name| read_whole_text(&dir.join(name)));
+        let mut texts =
+            ["config", "config.toml"].iter().map(|name| read_whole_text(&dir.join(name)));
         Part::parsed(&texts.find_map(Result::ok)?, dir.parent()?)
     }
 

@@ -34,7 +34,8 @@ pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
     }
 }
 
-/// Writes the requested files. The page with blueprints shows this picture first, if it was recorded.
+/// Writes the requested files. The page with blueprints shows this picture first, if it was
+/// recorded.
 pub fn write(
     results: &Results,
     recordings: Option<&Recordings>,
@@ -48,7 +49,10 @@ pub fn write(
     }
     for (file, exporter) in requested(options, results) {
         let mut out = OutputFile::create(file).map_err(cannot_write(file))?;
-        exporter.export(&results.run, &mut out).and_then(|_| out.complete()).map_err(cannot_write(file))?;
+        exporter
+            .export(&results.run, &mut out)
+            .and_then(|_| out.complete())
+            .map_err(cannot_write(file))?;
     }
     match &options.blueprint {
         Some(file) => draw(&results.run.program, recordings, file, first),
@@ -57,12 +61,18 @@ pub fn write(
 }
 
 /// Draws what the run recorded.
-fn draw(program: &Program, recordings: Option<&Recordings>, file: &Path, first: Kind) -> Result<()> {
+fn draw(
+    program: &Program,
+    recordings: Option<&Recordings>,
+    file: &Path,
+    first: Kind,
+) -> Result<()> {
     let kind = if program.profiles.has_calls() { first } else { Kind::Coverage };
     // Times of woven programs are nanoseconds already.
     let mut graph = Graph::new(program, |ns| ns);
     graph.recorded_hooks().into_iter().for_each(|cost| graph.subtract_hooks(cost));
-    let title = program.crates().map(|element| element.name.as_str()).collect::<Vec<_>>().join(", ");
+    let title =
+        program.crates().map(|element| element.name.as_str()).collect::<Vec<_>>().join(", ");
     let findings = recordings.map(findings_of).transpose()?.flatten();
     let page = page(kind, &graph, &Options { title, findings, ..Options::default() })
         .with_context(|| format!("cannot draw {}", file.display()))?;
@@ -87,12 +97,19 @@ pub fn check(options: &arguments::Woven, sources: &Sources<'_>) -> Result<()> {
 
 /// The files that are requested.
 fn files(options: &arguments::Woven) -> impl Iterator<Item = &Path> {
-    let files =
-        [options.json.file(), options.lcov.as_deref(), options.cobertura.as_deref(), options.blueprint.as_deref()];
+    let files = [
+        options.json.file(),
+        options.lcov.as_deref(),
+        options.cobertura.as_deref(),
+        options.blueprint.as_deref(),
+    ];
     files.into_iter().flatten()
 }
 
-fn requested<'a>(options: &'a arguments::Woven, results: &Results) -> Vec<(&'a Path, Box<dyn Exporter<Run>>)> {
+fn requested<'a>(
+    options: &'a arguments::Woven,
+    results: &Results,
+) -> Vec<(&'a Path, Box<dyn Exporter<Run>>)> {
     let mut requested: Vec<(&Path, Box<dyn Exporter<Run>>)> = Vec::new();
     if let Some(file) = options.json.file() {
         requested.push((file, Box::new(Json { more: more(results, options) })));
@@ -112,10 +129,13 @@ fn more(results: &Results, options: &arguments::Woven) -> Map<String, Value> {
     more.insert("comparison".into(), json!(results.comparison));
     let names = results.run.program.names();
     let reach = |reach: &TestReach<'_>| {
-        let methods: Vec<_> = reach.methods.iter().filter_map(|method| names.get(&method.site()?)).collect();
+        let methods: Vec<_> =
+            reach.methods.iter().filter_map(|method| names.get(&method.site()?)).collect();
         json!({ "test": reach.test, "methods": methods, "alone": reach.alone, "at_least": reach.is_least })
     };
-    let tests = options.by_test.then(|| by_test(&results.run.program).iter().map(reach).collect::<Vec<_>>());
+    let tests = options
+        .by_test
+        .then(|| by_test(&results.run.program).iter().map(reach).collect::<Vec<_>>());
     more.insert("tests".into(), json!(tests));
     more.insert("types".into(), json!(options.types.then(|| types::json(&results.types))));
     more
@@ -124,7 +144,8 @@ fn more(results: &Results, options: &arguments::Woven) -> Map<String, Value> {
 /// The part of the JSON that describes the build.
 fn build(woven: &Woven) -> Map<String, Value> {
     let packages = woven.packages.iter();
-    let packages = packages.map(|(package, functions)| json!({ "package": package, "functions": functions }));
+    let packages =
+        packages.map(|(package, functions)| json!({ "package": package, "functions": functions }));
     let mut build = Map::new();
     build.insert("woven".into(), packages.collect());
     build.insert("skipped".into(), woven.skipped.iter().map(left).collect());

@@ -77,13 +77,15 @@ struct DependencyKind {
     kind: Option<String>,
 }
 
-/// Reads what cargo writes to standard error. Progress is passed on, because fetching packages takes time. Warnings are not,
-/// because the build repeats them.
+/// Reads what cargo writes to standard error. Progress is passed on, because fetching packages
+/// takes time. Warnings are not, because the build repeats them.
 fn read_messages(messages: impl Read) -> String {
     const PROGRESS: [&str; 5] = ["Updating", "Downloading", "Downloaded", "Blocking", "Fetching"];
     let mut held = String::new();
     for line in BufReader::new(messages).lines().map_while(Result::ok) {
-        match line.starts_with(' ') && line.split_whitespace().next().is_some_and(|word| PROGRESS.contains(&word)) {
+        match line.starts_with(' ')
+            && line.split_whitespace().next().is_some_and(|word| PROGRESS.contains(&word))
+        {
             true => print_message(&line),
             false => held = held + &line + "\n",
         }
@@ -120,7 +122,11 @@ impl Crate {
 
     /// True for a library.
     pub fn is_library(&self) -> bool {
-        self.is_target() && !self.kind.iter().any(|kind| matches!(kind.as_str(), "bin" | "test" | "bench" | "example"))
+        self.is_target()
+            && !self
+                .kind
+                .iter()
+                .any(|kind| matches!(kind.as_str(), "bin" | "test" | "bench" | "example"))
     }
 
     /// True for a program that is built without tests.
@@ -128,7 +134,8 @@ impl Crate {
         self.kind.iter().any(|kind| kind == "bin")
     }
 
-    /// True for a library that programs load while they run, or that is linked into programs in other languages.
+    /// True for a library that programs load while they run, or that is linked into programs in
+    /// other languages.
     pub fn is_system_library(&self) -> bool {
         self.kind.iter().any(|kind| kind == "cdylib" || kind == "staticlib")
     }
@@ -143,8 +150,10 @@ impl Graph {
     /// Runs `cargo metadata`.
     pub fn read(cargo: &Cargo, target: &str) -> Result<Graph> {
         let mut command = cargo.metadata(target);
-        let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context(NO_CARGO)?;
-        let messages = running.stderr.take().map(|messages| thread::spawn(|| read_messages(messages)));
+        let mut running =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context(NO_CARGO)?;
+        let messages =
+            running.stderr.take().map(|messages| thread::spawn(|| read_messages(messages)));
         let output = running.wait_with_output().context(NO_CARGO)?;
         let messages = messages.and_then(|messages| messages.join().ok()).unwrap_or_default();
         if !output.status.success() {
@@ -155,9 +164,11 @@ impl Graph {
         )
     }
 
-    /// The files that cargo reads before it builds: manifests, the lock file, settings, and the roots of all crates.
+    /// The files that cargo reads before it builds: manifests, the lock file, settings, and the
+    /// roots of all crates.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let of_workspace = ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain.toml"];
+        let of_workspace =
+            ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain.toml"];
         let of_workspace = of_workspace.into_iter().map(|name| self.workspace_root.join(name));
         let of_package = |package: &Package| {
             let roots = package.targets.iter().map(|target| target.src_path.clone());
@@ -186,14 +197,21 @@ impl Graph {
         self.packages.iter().any(|package| package.spec() == spec)
     }
 
-    /// The packages whose code is part of the programs of the workspace. Packages for build scripts and procedural macros
-    /// are left out, and so is the core with its dependencies, because hooks call it.
+    /// The packages whose code is part of the programs of the workspace. Packages for build scripts
+    /// and procedural macros are left out, and so is the core with its dependencies, because hooks
+    /// call it.
     pub fn woven(&self) -> Vec<&Package> {
         let members = self.workspace_members.iter().map(String::as_str);
         let reached = self.reached(members, |id| self.workspace_members.contains(id));
-        let cores = self.packages.iter().filter(|package| package.name == CORE).map(|package| package.id.as_str());
+        let cores = self
+            .packages
+            .iter()
+            .filter(|package| package.name == CORE)
+            .map(|package| package.id.as_str());
         let hooks = self.reached(cores, |_| false);
-        let ours = |package: &Package| matches!(package.name.as_str(), "metaspy" | "metaspy-instrumenters");
+        let ours = |package: &Package| {
+            matches!(package.name.as_str(), "metaspy" | "metaspy-instrumenters")
+        };
         let all = self.packages.iter().filter(|package| reached.contains(package.id.as_str()));
         all.filter(|package| !hooks.contains(package.id.as_str()) && !ours(package)).collect()
     }
@@ -201,7 +219,9 @@ impl Graph {
     /// True if the programs of a package have a core of their own.
     pub fn has_core(&self, package: &Package, for_developers: bool) -> bool {
         let reached = self.reached([package.id.as_str()], |id| for_developers && id == package.id);
-        self.packages.iter().any(|package| package.name == CORE && reached.contains(package.id.as_str()))
+        self.packages
+            .iter()
+            .any(|package| package.name == CORE && reached.contains(package.id.as_str()))
     }
 
     /// True if a package of the workspace has programs or tests with a core of their own.
@@ -209,28 +229,35 @@ impl Graph {
         self.packages.iter().any(|package| self.is_member(package) && self.has_core(package, true))
     }
 
-    /// These packages and their dependencies. The dependencies of tests belong to them for a package that is `developed`.
+    /// These packages and their dependencies. The dependencies of tests belong to them for a
+    /// package that is `developed`.
     fn reached<'g>(
         &'g self,
         from: impl IntoIterator<Item = &'g str>,
         developed: impl Fn(&str) -> bool,
     ) -> BTreeSet<&'g str> {
-        let nodes: BTreeMap<&str, &Node> = self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
-        let macros: BTreeSet<&str> =
-            self.packages.iter().filter(|package| package.is_proc_macro()).map(|package| package.id.as_str()).collect();
+        let nodes: BTreeMap<&str, &Node> =
+            self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+        let macros: BTreeSet<&str> = self
+            .packages
+            .iter()
+            .filter(|package| package.is_proc_macro())
+            .map(|package| package.id.as_str())
+            .collect();
         let mut reached = BTreeSet::new();
         let mut to_visit: Vec<&str> = from.into_iter().collect();
         while let Some(id) = to_visit.pop() {
             if macros.contains(id) || !reached.insert(id) {
                 continue;
             }
-            let needed = nodes.get(id).into_iter().flat_map(|node| &node.deps).filter(|dependency| {
-                dependency.dep_kinds.iter().any(|kind| match kind.kind.as_deref() {
-                    None => true,
-                    Some("dev") => developed(id),
-                    Some(_) => false,
-                })
-            });
+            let needed =
+                nodes.get(id).into_iter().flat_map(|node| &node.deps).filter(|dependency| {
+                    dependency.dep_kinds.iter().any(|kind| match kind.kind.as_deref() {
+                        None => true,
+                        Some("dev") => developed(id),
+                        Some(_) => false,
+                    })
+                });
             to_visit.extend(needed.map(|dependency| dependency.pkg.as_str()));
         }
         reached
@@ -244,6 +271,9 @@ mod tests {
     #[test]
     fn progress_is_passed_on_and_errors_are_kept() {
         let messages = "    Updating crates.io index\nwarning: unused key\n  Downloaded a v1.0.0\n    |  Updating\nerror: no package\n";
-        assert_eq!(read_messages(messages.as_bytes()), "warning: unused key\n    |  Updating\nerror: no package\n");
+        assert_eq!(
+            read_messages(messages.as_bytes()),
+            "warning: unused key\n    |  Updating\nerror: no package\n"
+        );
     }
 }

@@ -17,7 +17,8 @@ pub struct Search {
     selectors: Selectors,
     /// The places of selectors that matched.
     found: BTreeSet<usize>,
-    /// For selectors whose path matched, and whose other conditions did not: the number of such functions.
+    /// For selectors whose path matched, and whose other conditions did not: the number of such
+    /// functions.
     near: BTreeMap<usize, usize>,
     /// The places of selectors of functions without hooks that matched.
     without_found: BTreeSet<usize>,
@@ -85,7 +86,12 @@ impl Search {
 
     /// The line of a selected function, which describes how it is woven.
     fn line_of(&mut self, path: &str, file: &Path, function: &Function) -> Option<String> {
-        let without = self.selectors.without.iter().enumerate().filter(|(_, words)| words.means(path, function));
+        let without = self
+            .selectors
+            .without
+            .iter()
+            .enumerate()
+            .filter(|(_, words)| words.means(path, function));
         self.without_found.extend(without.map(|(at, _)| at));
         if function.facts.is_closure && !self.selectors.closures {
             return None;
@@ -99,11 +105,18 @@ impl Search {
         }
         let line = self.selectors.means(path, function).then(|| {
             let subject = self.subject_of(path, function).unwrap_or_default();
-            let trusting = self.selectors.trust.iter().enumerate().filter(|(_, words)| words.means(path, function));
+            let trusting = self
+                .selectors
+                .trust
+                .iter()
+                .enumerate()
+                .filter(|(_, words)| words.means(path, function));
             let is_trusted = trusting.map(|(at, _)| self.trusted.insert(at)).count() > 0;
             self.selected.insert(path.to_owned());
             let allowed = self.selectors.attributes.iter().enumerate();
-            let allowed = allowed.filter(|(_, name)| function.unknown_attributes.iter().any(|path| name.matches(path)));
+            let allowed = allowed.filter(|(_, name)| {
+                function.unknown_attributes.iter().any(|path| name.matches(path))
+            });
             self.attributes_found.extend(allowed.map(|(at, _)| at));
             self.attributes.extend(function.unknown_attributes.iter().cloned());
             let is_skipped = self.selectors.skipped(function).is_some();
@@ -114,7 +127,12 @@ impl Search {
     }
 
     fn subject_of(&mut self, path: &str, function: &Function) -> Option<String> {
-        let meaning = self.selectors.subjects.iter().enumerate().filter(|(_, subject)| subject.means(path, function));
+        let meaning = self
+            .selectors
+            .subjects
+            .iter()
+            .enumerate()
+            .filter(|(_, subject)| subject.means(path, function));
         self.subjects_found.extend(meaning.map(|(at, _)| at));
         let subject = self.selectors.subject(path, function)?;
         if self.selectors.skipped(function).is_none() && !subject.is_in(function) {
@@ -125,11 +143,14 @@ impl Search {
 
     /// Fails if a selector matches nothing, or if a function does not have its subject.
     pub fn check(&self) -> Result<()> {
-        let lost = |found: &BTreeSet<usize>, count: usize| (0..count).find(|at| !found.contains(at));
+        let lost =
+            |found: &BTreeSet<usize>, count: usize| (0..count).find(|at| !found.contains(at));
         if let Some(at) = lost(&self.found, self.selectors.weave.len()) {
             let text = &self.texts.weave[at];
             if let Some(near) = self.near.get(&at) {
-                bail!("no function matches `{text}`: {near} have this path, but none meets the other conditions");
+                bail!(
+                    "no function matches `{text}`: {near} have this path, but none meets the other conditions"
+                );
             }
             if let Some(module) = self.unreadable_module(at) {
                 bail!(
@@ -142,19 +163,31 @@ impl Search {
                     "no function of {} matches `{text}`: write the end of a path, as `compute::*`",
                     self.names.len()
                 ),
-                false => bail!("no function matches `{text}`; did you mean {}?", nearest.join(", ")),
+                false => {
+                    bail!("no function matches `{text}`; did you mean {}?", nearest.join(", "))
+                }
             }
         }
         if let Some(at) = lost(&self.without_found, self.selectors.without.len()) {
             let nearest = self.selectors.without[at].nearest(self.names.iter().map(String::as_str));
-            bail!("--without: no function matches `{}`{}", self.texts.without[at], did_you_mean(&nearest));
+            bail!(
+                "--without: no function matches `{}`{}",
+                self.texts.without[at],
+                did_you_mean(&nearest)
+            );
         }
         if let Some(at) = lost(&self.trusted, self.selectors.trust.len()) {
-            let nearest = self.selectors.trust[at].nearest(self.selected.iter().map(String::as_str));
-            bail!("no selected function matches --trust `{}`{}", self.texts.trust[at], did_you_mean(&nearest));
+            let nearest =
+                self.selectors.trust[at].nearest(self.selected.iter().map(String::as_str));
+            bail!(
+                "no selected function matches --trust `{}`{}",
+                self.texts.trust[at],
+                did_you_mean(&nearest)
+            );
         }
         if let Some(at) = lost(&self.attributes_found, self.selectors.attributes.len()) {
-            let nearest = self.selectors.attributes[at].nearest(self.attributes.iter().map(String::as_str));
+            let nearest =
+                self.selectors.attributes[at].nearest(self.attributes.iter().map(String::as_str));
             let text = &self.texts.attributes[at];
             bail!(
                 "--weave-attributes: no selected function is below an unknown attribute `{text}`{}",
@@ -166,8 +199,13 @@ impl Search {
             let functions = &self.selectors.subjects[at].functions;
             let nearest = functions.nearest(self.selected.iter().map(String::as_str));
             match nearest.is_empty() {
-                true => bail!("no selected function has the subject `{text}`: --weave selects functions"),
-                false => bail!("no selected function has the subject `{text}`; did you mean {}?", nearest.join(", ")),
+                true => bail!(
+                    "no selected function has the subject `{text}`: --weave selects functions"
+                ),
+                false => bail!(
+                    "no selected function has the subject `{text}`; did you mean {}?",
+                    nearest.join(", ")
+                ),
             }
         }
         self.mistaken.as_ref().map_or(Ok(()), |mistaken| bail!("{mistaken}"))
@@ -189,12 +227,18 @@ impl Search {
     fn unreadable_module(&self, at: usize) -> Option<&str> {
         let (_, last) = self.texts.weave[at].rsplit_once("::")?;
         let mut modules = self.names.iter().filter_map(|name| name.strip_suffix("::*"));
-        modules.find(|module| self.selectors.weave[at].has_path(&format!("{module}::{last}"), &Function::default()))
+        modules.find(|module| {
+            self.selectors.weave[at].has_path(&format!("{module}::{last}"), &Function::default())
+        })
     }
 }
 
 fn did_you_mean(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) }
+    if nearest.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", nearest.join(", "))
+    }
 }
 
 impl Mistaken {
@@ -204,7 +248,10 @@ impl Mistaken {
             subject: subject.path.clone(),
             path: path.to_owned(),
             parameter: subject.parameter().to_owned(),
-            parameters: own.into_iter().chain(function.signature.parameters.iter().cloned()).collect(),
+            parameters: own
+                .into_iter()
+                .chain(function.signature.parameters.iter().cloned())
+                .collect(),
         }
     }
 }
@@ -212,9 +259,13 @@ impl Mistaken {
 impl fmt::Display for Mistaken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Mistaken { subject, path, parameter, parameters } = self;
-        write!(f, "`{path}` does not have the subject `{subject}`: it has no parameter `{parameter}`")?;
+        write!(
+            f,
+            "`{path}` does not have the subject `{subject}`: it has no parameter `{parameter}`"
+        )?;
         let names = parameters.iter().map(String::as_str);
-        let nearest = parameter.parse::<Selector>().map(|name| name.nearest(names)).unwrap_or_default();
+        let nearest =
+            parameter.parse::<Selector>().map(|name| name.nearest(names)).unwrap_or_default();
         match (nearest.is_empty(), parameters.is_empty()) {
             (false, _) => write!(f, "; did you mean {}?", nearest.join(", ")),
             (true, false) => write!(f, "; its parameters are {}", parameters.join(", ")),

@@ -79,10 +79,14 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 
 fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let arguments = std::mem::take(&mut options.cargo);
-    let mut cargo = if command == NEXTEST { Cargo::nextest(arguments)? } else { Cargo::new(arguments) };
+    let mut cargo =
+        if command == NEXTEST { Cargo::nextest(arguments)? } else { Cargo::new(arguments) };
     let typed = typed(command);
     let config = Config::read(&cargo);
-    let target = cargo.target().map(|target| target.to_string_lossy().into_owned()).or_else(|| config.target());
+    let target = cargo
+        .target()
+        .map(|target| target.to_string_lossy().into_owned())
+        .or_else(|| config.target());
     let platform = match &target {
         Some(target) => target,
         None => host()?,
@@ -109,7 +113,15 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         entries: if records && !graph.has_own_core() { profilers.entries(&options) } else { None },
         ..options.selection()
     };
-    let plan = plan(&settings, &graph, &options, selection, conditions.callers(), cargo.builds_tests(command), &dir)?;
+    let plan = plan(
+        &settings,
+        &graph,
+        &options,
+        selection,
+        conditions.callers(),
+        cargo.builds_tests(command),
+        &dir,
+    )?;
     let sources = Sources { graph: &graph, target_dir: &target_dir };
     export::check(&options, &sources)?;
     let profile = cargo.profile_dir(command);
@@ -119,14 +131,18 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     })?;
     // What cargo has compiled for link-time optimisation is of no use without it.
     let only_counts = plan.selection.entries.is_some() && command != "bench";
-    cargo.setting = if only_counts { link_time::off(&cargo, command, &graph.workspace_root) } else { None };
+    cargo.setting =
+        if only_counts { link_time::off(&cargo, command, &graph.workspace_root) } else { None };
     if cargo.setting.is_none() {
         compiled::copy(&graph, &plan, target.as_deref(), &profile, &target_dir);
     }
     let mut built = cargo.command(command, &target_dir)?;
     let this = env::current_exe().context("cannot find the file of this command")?;
     built.env("RUSTC_WRAPPER", &this).env("RUSTDOC", this).env(RUSTDOC, config.rustdoc());
-    built.env(PLAN, plan.write()?).env_remove(CHAIN).envs(settings.wrapper.map(|wrapper| (CHAIN, wrapper)));
+    built
+        .env(PLAN, plan.write()?)
+        .env_remove(CHAIN)
+        .envs(settings.wrapper.map(|wrapper| (CHAIN, wrapper)));
     let recordings = if records {
         Some(Recordings::new(&target_dir, Note::now(typed, graph.workspace_root.clone()))?)
     } else {
@@ -174,16 +190,24 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
 
 /// The command as it was typed.
 fn typed(command: &str) -> String {
-    let words = env::args().skip_while(|word| word != command).map(|word| match word.contains([' ', '*']) {
-        true => format!("'{word}'"),
-        false => word,
+    let words = env::args().skip_while(|word| word != command).map(|word| {
+        match word.contains([' ', '*']) {
+            true => format!("'{word}'"),
+            false => word,
+        }
     });
-    ["cargo".to_owned(), "metaspy".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    ["cargo".to_owned(), "metaspy".to_owned()]
+        .into_iter()
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
-/// The exit code of cargo or the program, or that of the failures: what fails does so whatever is missing elsewhere.
+/// The exit code of cargo or the program, or that of the failures: what fails does so whatever is
+/// missing elsewhere.
 fn exit_code(ended: ExitCode, failures: &[Failure]) -> ExitCode {
-    let least = failures.iter().map(|failure| failure.code).min().filter(|_| ended == ExitCode::SUCCESS);
+    let least =
+        failures.iter().map(|failure| failure.code).min().filter(|_| ended == ExitCode::SUCCESS);
     least.map_or(ended, ExitCode::from)
 }
 
@@ -215,13 +239,17 @@ fn plan(
     Ok(Plan { dir: dir.to_owned(), cache, selection, targets, core })
 }
 
-/// The target directory by default: below the target directory of cargo. A program of a run may run this command; then the
-/// directory is another one, so that it cleans nothing that this run needs.
+/// The target directory by default: below the target directory of cargo. A program of a run may run
+/// this command; then the directory is another one, so that it cleans nothing that this run needs.
 fn own_target_dir(graph: &Graph) -> PathBuf {
     let own = graph.target_directory.join("metaspy");
     let around = env::var_os(PLAN).map(PathBuf::from);
     // The plan is in `weave/plans`.
-    match around.as_deref().and_then(|plan| plan.ancestors().nth(3)).filter(|around| around.starts_with(&own)) {
+    match around
+        .as_deref()
+        .and_then(|plan| plan.ancestors().nth(3))
+        .filter(|around| around.starts_with(&own))
+    {
         Some(around) => around.join("metaspy"),
         None => own,
     }

@@ -18,7 +18,10 @@ const FILES: [(&str, &str); 3] = [
 pub fn make(path: &Path) -> Result<ExitCode> {
     let name = path.file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
     let Some(name) = name else {
-        bail!("`{}` is not a name for a crate: use letters, digits, `-` and `_`, with a letter first", path.display())
+        bail!(
+            "`{}` is not a name for a crate: use letters, digits, `-` and `_`, with a letter first",
+            path.display()
+        )
     };
     if path.exists() {
         bail!("{} exists already: choose another name", path.display());
@@ -30,7 +33,10 @@ pub fn make(path: &Path) -> Result<ExitCode> {
         OutputFile::write(&file, text.replace("{name}", name).as_bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
-    println!("created the profiler `{name}`; start it with  cargo metaspy run --profiler {}", path.display());
+    println!(
+        "created the profiler `{name}`; start it with  cargo metaspy run --profiler {}",
+        path.display()
+    );
     Ok(ExitCode::SUCCESS)
 }
 

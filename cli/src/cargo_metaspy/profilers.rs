@@ -1,4 +1,5 @@
-//! The profilers of a run: the ones that programs start, and the user's own crates that programs are linked with.
+//! The profilers of a run: the ones that programs start, and the user's own crates that programs
+//! are linked with.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -39,7 +40,8 @@ pub struct Requested {
 impl Requested {
     /// The requested profilers, and the profilers that other options require.
     pub fn new(command: &str, options: &Woven) -> Requested {
-        let mut names: Vec<String> = options.profile.iter().filter(|name| *name != NONE).cloned().collect();
+        let mut names: Vec<String> =
+            options.profile.iter().filter(|name| *name != NONE).cloned().collect();
         let is_of_tests = runs_tests(command);
         let with_defaults = names.len() == options.profile.len();
         let mut needed = |name: &str, is_needed: bool| {
@@ -49,7 +51,12 @@ impl Requested {
         };
         needed(COVERAGE, with_defaults && (is_of_tests || options.returns || options.args));
         needed(COVERAGE, options.by_test);
-        needed(CALLS, options.timed || options.callers.is_some() || options.blueprint.is_some() && !is_of_tests);
+        needed(
+            CALLS,
+            options.timed
+                || options.callers.is_some()
+                || options.blueprint.is_some() && !is_of_tests,
+        );
         needed(ALLOCATIONS, options.allocations);
         needed(CONTEXTS, options.contexts && !options.allocations);
         needed(TYPES, options.types);
@@ -62,15 +69,19 @@ impl Requested {
         self.names.iter()
     }
 
-    /// What hooks do if nothing is recorded but how often functions are called, maybe by calling context: then they see no object,
-    /// and not how a call ends. `None`: more is recorded.
+    /// What hooks do if nothing is recorded but how often functions are called, maybe by calling
+    /// context: then they see no object, and not how a call ends. `None`: more is recorded.
     pub fn entries(&self, options: &Woven) -> Option<Entries> {
-        let sees_values = options.returns || options.args || options.types || !options.subject.is_empty();
+        let sees_values =
+            options.returns || options.args || options.types || !options.subject.is_empty();
         let is_empty = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
-        let is_off = |name: &str, off: &str| is_empty(name) || std::env::var_os(name).is_some_and(|value| value == off);
+        let is_off = |name: &str, off: &str| {
+            is_empty(name) || std::env::var_os(name).is_some_and(|value| value == off)
+        };
         // The program has the environment of this command.
-        let asks_for_more =
-            !is_empty("METASPY_PROFILE") || !is_off("METASPY_MODE", "tally") || !is_off("METASPY_DETAILS", "0");
+        let asks_for_more = !is_empty("METASPY_PROFILE")
+            || !is_off("METASPY_MODE", "tally")
+            || !is_off("METASPY_DETAILS", "0");
         if sees_values || asks_for_more || self.with_own {
             return None;
         }
@@ -78,7 +89,10 @@ impl Requested {
         match &names[..] {
             [] => Some(Entries::Counted),
             [COVERAGE] => Some(Entries::Covered),
-            names => names.iter().all(|name| [CONTEXTS, ALLOCATIONS].contains(name)).then_some(Entries::InContexts),
+            names => names
+                .iter()
+                .all(|name| [CONTEXTS, ALLOCATIONS].contains(name))
+                .then_some(Entries::InContexts),
         }
     }
 
@@ -90,7 +104,8 @@ impl Requested {
     }
 }
 
-/// Fails if no program can have a profiler with one of these names. Profilers of the user's own are known when a program runs.
+/// Fails if no program can have a profiler with one of these names. Profilers of the user's own are
+/// known when a program runs.
 pub fn check_names(graph: &Graph, options: &Woven) -> Result<()> {
     if !options.profiler.is_empty() || graph.has_own_core() {
         return Ok(());
@@ -105,24 +120,33 @@ pub fn check_names(graph: &Graph, options: &Woven) -> Result<()> {
     }
 }
 
-/// Fails without a program to link profilers with. A program with a core of its own needs profilers that are compiled against
-/// that core; only its author can add them.
+/// Fails without a program to link profilers with. A program with a core of its own needs profilers
+/// that are compiled against that core; only its author can add them.
 pub fn check(graph: &Graph, profilers: &[PathBuf], is_core_needed: bool) -> Result<()> {
     if profilers.is_empty() {
         return Ok(());
     }
     let members = graph.woven().into_iter().filter(|package| graph.is_member(package));
-    let with_core =
-        members.filter(|package| graph.has_core(package, false)).map(|package| format!("`{}`", package.name));
+    let with_core = members
+        .filter(|package| graph.has_core(package, false))
+        .map(|package| format!("`{}`", package.name));
     let with_core: Vec<String> = with_core.collect();
     let advice = "depends on metaspy, so its programs have the profilers that it depends on. Let it depend on the profiler's \
         crate, and name that once in its `main.rs`: `use the_profiler as _;`";
     match (is_core_needed, with_core.is_empty()) {
-        (false, false) => bail!("--profiler: {} {advice}; then start it with `--profile NAME`", with_core.join(", ")),
+        (false, false) => bail!(
+            "--profiler: {} {advice}; then start it with `--profile NAME`",
+            with_core.join(", ")
+        ),
         (false, true) => {
-            bail!("--profiler: no program is built, and only programs can be linked with a profiler: build one")
+            bail!(
+                "--profiler: no program is built, and only programs can be linked with a profiler: build one"
+            )
         }
-        (true, false) => print_message(&format!("warning: metaspy: --profiler: {} {advice}", with_core.join(", "))),
+        (true, false) => print_message(&format!(
+            "warning: metaspy: --profiler: {} {advice}",
+            with_core.join(", ")
+        )),
         (true, true) => {}
     }
     Ok(())
@@ -134,7 +158,9 @@ pub fn stamp_targets(targets: &mut BTreeMap<PathBuf, Target>, core: Option<&Core
     let mut hasher = DefaultHasher::new();
     for library in [&core.library].into_iter().chain(&core.profilers) {
         library.hash(&mut hasher);
-        read_whole(library).with_context(|| format!("cannot read {}", library.display()))?.hash(&mut hasher);
+        read_whole(library)
+            .with_context(|| format!("cannot read {}", library.display()))?
+            .hash(&mut hasher);
     }
     let linked = format!("{:016x}", hasher.finish());
     for target in targets.values_mut().filter(|target| target.needs_core) {
@@ -151,7 +177,8 @@ mod tests {
     use crate::cargo_metaspy::arguments::{Cli, Command, sorted};
 
     fn check(line: &str, expected: Option<&str>) {
-        let cli = Cli::try_parse_from(sorted(line.split(' ').map(Into::into))).expect("it is understood");
+        let cli =
+            Cli::try_parse_from(sorted(line.split(' ').map(Into::into))).expect("it is understood");
         let (command, woven) = match cli.command {
             Command::Test(woven) => ("test", woven),
             Command::Run(woven) => ("run", woven),

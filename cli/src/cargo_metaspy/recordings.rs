@@ -29,16 +29,22 @@ enum RunDirectory {
 }
 
 impl Recordings {
-    /// A new run below this target directory, or a directory below the user's directory for recordings.
+    /// A new run below this target directory, or a directory below the user's directory for
+    /// recordings.
     pub fn new(target_dir: &Path, note: Note) -> Result<Self> {
         let unrecorded = Unrecorded::before(target_dir)?;
         if let Some(theirs) = env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
-            let dir = std::path::absolute(theirs)?.join(format!("{}{}", runs::THEIRS, std::process::id()));
+            let dir = std::path::absolute(theirs)?.join(format!(
+                "{}{}",
+                runs::THEIRS,
+                std::process::id()
+            ));
             fs::create_dir_all(&dir)?;
             return Ok(Recordings { place: RunDirectory::Theirs(dir), unrecorded });
         }
         let runs = runs::directory(target_dir);
-        let begun = Begun::new(&runs, note).with_context(|| format!("cannot record into {}", runs.display()))?;
+        let begun = Begun::new(&runs, note)
+            .with_context(|| format!("cannot record into {}", runs.display()))?;
         Ok(Recordings { place: RunDirectory::Kept(begun), unrecorded })
     }
 
@@ -50,8 +56,8 @@ impl Recordings {
         }
     }
 
-    /// Sets the environment of programs: they count their calls, or with `METASPY_MODE=full` record them as events, and
-    /// start these profilers. Their counts survive an abort.
+    /// Sets the environment of programs: they count their calls, or with `METASPY_MODE=full` record
+    /// them as events, and start these profilers. Their counts survive an abort.
     pub fn set_environment(&self, cargo: &mut Command, profilers: &Requested) {
         let dir = self.dir();
         let (around, run) = (dir.parent().unwrap_or(dir), dir.file_name().unwrap_or_default());
@@ -68,7 +74,9 @@ impl Recordings {
 
     /// The directory, if it is kept and contains recordings.
     pub fn kept(&self) -> Option<&Path> {
-        Some(self.dir()).filter(|_| matches!(self.place, RunDirectory::Kept(_)) && !self.recordings().is_empty())
+        Some(self.dir()).filter(|_| {
+            matches!(self.place, RunDirectory::Kept(_)) && !self.recordings().is_empty()
+        })
     }
 
     /// The recordings.
@@ -105,7 +113,9 @@ impl Unrecorded {
     }
 
     fn names(&self) -> Vec<String> {
-        let started = files(&self.dir).into_iter().filter(|(name, start)| self.before.get(name) != Some(start));
+        let started = files(&self.dir)
+            .into_iter()
+            .filter(|(name, start)| self.before.get(name) != Some(start));
         started.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
     }
 }

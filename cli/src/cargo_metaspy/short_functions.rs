@@ -1,4 +1,5 @@
-//! The advice to leave out short functions: where they have most of the calls, hooks take most of the time.
+//! The advice to leave out short functions: where they have most of the calls, hooks take most of
+//! the time.
 
 use metaspy_report::program::Program;
 use metaspy_report::text::grouped;
@@ -8,8 +9,8 @@ const LINES: u32 = 5;
 /// Calls below which no advice is worth a line.
 const MANY: u64 = 1_000_000;
 
-/// The advice for a run whose calls were timed or placed in contexts; `None` if most calls are of longer functions, or if no
-/// call would be left.
+/// The advice for a run whose calls were timed or placed in contexts; `None` if most calls are of
+/// longer functions, or if no call would be left.
 pub fn advice(program: &Program) -> Option<String> {
     let (mut short, mut all) = (0_u64, 0_u64);
     for element in program.methods() {

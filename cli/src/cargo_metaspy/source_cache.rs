@@ -1,4 +1,5 @@
-//! A cache of the functions of crates: reading the whole source of a graph takes longer than a build without changes.
+//! A cache of the functions of crates: reading the whole source of a graph takes longer than a
+//! build without changes.
 //!
 //! The entry of a crate is valid as long as none of its files changed, by size and time, missing
 //! files included. Published packages are not trusted, because vendored ones are edited, and a look
@@ -16,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cargo_metaspy::graph::Crate;
 
-/// A file that changed so recently may change again with the same time: the clocks of file systems have steps of up to two
-/// seconds.
+/// A file that changed so recently may change again with the same time: the clocks of file systems
+/// have steps of up to two seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 /// A message is printed if reading takes longer.
 const LONG: Duration = Duration::from_secs(1);
@@ -29,20 +30,25 @@ pub struct CachedCrate {
     reader: Option<File>,
     /// All files that were looked at, the root first.
     files: Vec<File>,
-    /// The functions, with the places of their files and their paths. A file with a syntax error has one entry, `module::*`.
+    /// The functions, with the places of their files and their paths. A file with a syntax error
+    /// has one entry, `module::*`.
     functions: Vec<(usize, String, Function)>,
 }
 
 /// The functions of these crates, in the same order. The cache is in this directory.
 pub fn of_all(crates: &[&Crate], dir: &Path) -> Vec<CachedCrate> {
     let reader = env::current_exe().ok().map(File::at);
-    let (started, is_reported, next) = (Instant::now(), AtomicBool::new(false), AtomicUsize::new(0));
+    let (started, is_reported, next) =
+        (Instant::now(), AtomicBool::new(false), AtomicUsize::new(0));
     let read = || {
         let mut read = Vec::new();
         while let Some((at, krate)) = take(&next, crates) {
             read.push((at, CachedCrate::of(krate, dir, reader.as_ref())));
             if started.elapsed() > LONG && !is_reported.swap(true, Ordering::Relaxed) {
-                print_message(&format!("     Metaspy reading the source of {}", counted(crates.len() as u64, "crate")));
+                print_message(&format!(
+                    "     Metaspy reading the source of {}",
+                    counted(crates.len() as u64, "crate")
+                ));
             }
         }
         read
@@ -70,14 +76,17 @@ fn take<'c>(next: &AtomicUsize, crates: &[&'c Crate]) -> Option<(usize, &'c Crat
 impl CachedCrate {
     /// The functions: the path, the file and the description of each.
     pub fn functions(&self) -> impl Iterator<Item = (&str, &Path, &Function)> {
-        self.functions
-            .iter()
-            .filter_map(|(file, path, function)| Some((path.as_str(), self.files.get(*file)?.path(), function)))
+        self.functions.iter().filter_map(|(file, path, function)| {
+            Some((path.as_str(), self.files.get(*file)?.path(), function))
+        })
     }
 
     fn of(krate: &Crate, dir: &Path, reader: Option<&File>) -> CachedCrate {
-        let place = dir.join(format!("{}.json", stamp([krate.name(), krate.src_path.display().to_string()])));
-        let kept = read_whole(&place).ok().and_then(|text| serde_json::from_slice::<CachedCrate>(&text).ok());
+        let place = dir
+            .join(format!("{}.json", stamp([krate.name(), krate.src_path.display().to_string()])));
+        let kept = read_whole(&place)
+            .ok()
+            .and_then(|text| serde_json::from_slice::<CachedCrate>(&text).ok());
         if let Some(known) = kept.filter(|known| known.holds(reader)) {
             return known;
         }
@@ -107,7 +116,9 @@ impl CachedCrate {
                 // A selector that matches it reports why nothing in it has a hook.
                 Err(_) => {
                     let paths = file.module_paths(&name);
-                    known.functions.extend(paths.map(|path| (at, path + "::*", Function::default())));
+                    known
+                        .functions
+                        .extend(paths.map(|path| (at, path + "::*", Function::default())));
                 }
             }
             known.files.push(File::at(file.path));
@@ -124,7 +135,8 @@ impl CachedCrate {
     }
 
     fn is_settled(&self, before: SystemTime) -> bool {
-        let is_old = |changed: SystemTime| before.duration_since(changed).is_ok_and(|age| age > SETTLED);
+        let is_old =
+            |changed: SystemTime| before.duration_since(changed).is_ok_and(|age| age > SETTLED);
         !self.files.is_empty() && self.files.iter().filter_map(File::changed).all(is_old)
     }
 }
@@ -154,12 +166,14 @@ mod tests {
             let path = self.0.join(path);
             write_whole(&path, text.as_bytes()).expect("it is written");
             let file = fs::File::options().write(true).open(path).expect("it is there");
-            file.set_modified(SystemTime::now() - Duration::from_secs(age_s)).expect("it has a time");
+            file.set_modified(SystemTime::now() - Duration::from_secs(age_s))
+                .expect("it has a time");
         }
 
         fn functions(&self) -> String {
             let root = self.0.join("lib.rs");
-            let krate = serde_json::from_value(json!({ "name": "c", "kind": ["lib"], "src_path": root }));
+            let krate =
+                serde_json::from_value(json!({ "name": "c", "kind": ["lib"], "src_path": root }));
             let known = of_all(&[&krate.expect("it is a crate")], &self.0.join("kept"));
             known[0].functions().map(|(path, ..)| path).collect::<Vec<_>>().join(" ")
         }
@@ -193,8 +207,10 @@ mod tests {
 
     #[test]
     fn changed_source_is_read_again() {
-        let old =
-            OldCrate::new("changed", &[("lib.rs", "fn one() {} mod a; #[cfg(any())] mod b;"), ("a.rs", "fn f() {}")]);
+        let old = OldCrate::new(
+            "changed",
+            &[("lib.rs", "fn one() {} mod a; #[cfg(any())] mod b;"), ("a.rs", "fn f() {}")],
+        );
         assert_eq!(old.functions(), "c::one c::a::f");
         old.mark();
         old.write("a.rs", "fn g() {}", 50);

@@ -8,7 +8,8 @@ use metaspy_weave::plan::read_whole_text;
 
 use crate::cargo_metaspy::graph::Graph;
 
-/// Levels of directories in a target directory down to dep-info files: a platform, a profile, `build`, a package, its hash and `deps`.
+/// Levels of directories in a target directory down to dep-info files: a platform, a profile,
+/// `build`, a package, its hash and `deps`.
 const LEVELS: u32 = 6;
 /// Directories of a target directory without dep-info files, which may have many files.
 const OTHER: [&str; 4] = ["incremental", ".fingerprint", "runs", "weave"];
@@ -30,7 +31,8 @@ impl Sources<'_> {
         for file in found {
             // Cargo may remove the file itself before an output is written.
             let text = read_whole_text(&file).unwrap_or_default();
-            sources_in(&text).for_each(|source| input::note(&self.graph.workspace_root.join(source)));
+            sources_in(&text)
+                .for_each(|source| input::note(&self.graph.workspace_root.join(source)));
         }
     }
 }
@@ -48,7 +50,8 @@ fn dep_info(dir: &Path, levels: u32, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The sources that a dep-info file of the compiler names: each has a rule of its own, without a dependency.
+/// The sources that a dep-info file of the compiler names: each has a rule of its own, without a
+/// dependency.
 fn sources_in(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter_map(|line| line.strip_suffix(':')).map(|path| path.replace("\\ ", " "))
 }

@@ -1,5 +1,5 @@
-//! The crates that are woven: the crates with a selected function. Crates of the workspace with tests are named as well, so that
-//! coverage attributes calls to the test that runs.
+//! The crates that are woven: the crates with a selected function. Crates of the workspace with
+//! tests are named as well, so that coverage attributes calls to the test that runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +15,9 @@ use crate::cargo_metaspy::graph::{Crate, Graph, Package};
 use crate::cargo_metaspy::match_functions::Search;
 use crate::cargo_metaspy::source_cache;
 
-/// The crates of the plan, and true if one of them needs a core in this build. Without tests, as with `cargo run`, only
-/// binaries are programs. `with_libraries` is true if libraries for other languages get a core.
+/// The crates of the plan, and true if one of them needs a core in this build. Without tests, as
+/// with `cargo run`, only binaries are programs. `with_libraries` is true if libraries for other
+/// languages get a core.
 pub fn targets(
     graph: &Graph,
     selection: &Selection,
@@ -27,7 +28,10 @@ pub fn targets(
 ) -> Result<(BTreeMap<PathBuf, Target>, bool)> {
     let mut search = Search::new(selection)?;
     let crates = crates(graph, !selection.weave.is_empty());
-    let known = source_cache::of_all(&crates.iter().map(|(_, krate)| *krate).collect::<Vec<_>>(), &dir.join("sources"));
+    let known = source_cache::of_all(
+        &crates.iter().map(|(_, krate)| *krate).collect::<Vec<_>>(),
+        &dir.join("sources"),
+    );
     let (mut targets, mut is_core_needed) = (BTreeMap::new(), false);
     for ((package, krate), known) in crates.iter().zip(&known) {
         let is_member = graph.is_member(package);
@@ -39,8 +43,8 @@ pub fn targets(
         if found.chosen.is_empty() && !needs_core && !has_tests {
             continue;
         }
-        is_core_needed |=
-            needs_core && (with_tests || krate.is_binary() || (with_libraries && krate.is_system_library()));
+        is_core_needed |= needs_core
+            && (with_tests || krate.is_binary() || (with_libraries && krate.is_system_library()));
         let target = Target {
             package: package.spec(),
             krate: krate.name(),
@@ -50,19 +54,27 @@ pub fn targets(
             needs_core,
             stamp: stamp_of(&found.chosen, needs_core, selection),
         };
-        targets.insert(fs::canonicalize(&krate.src_path).unwrap_or_else(|_| krate.src_path.clone()), target);
+        targets.insert(
+            fs::canonicalize(&krate.src_path).unwrap_or_else(|_| krate.src_path.clone()),
+            target,
+        );
     }
     search.check()?;
     // A core of the program may have observed functions, too.
-    callers.filter(|_| !graph.has_own_core()).map_or(Ok(()), |callers| search.check_callers(callers))?;
+    callers
+        .filter(|_| !graph.has_own_core())
+        .map_or(Ok(()), |callers| search.check_callers(callers))?;
     Ok((targets, is_core_needed))
 }
 
 /// The crates that may be woven: without a selector, the crates of the workspace.
 fn crates(graph: &Graph, with_dependencies: bool) -> Vec<(&Package, &Crate)> {
-    let packages = graph.woven().into_iter().filter(|package| with_dependencies || graph.is_member(package));
+    let packages =
+        graph.woven().into_iter().filter(|package| with_dependencies || graph.is_member(package));
     let of = |package| {
-        let is_candidate = move |krate: &&Crate| krate.is_target() && (graph.is_member(package) || krate.is_library());
+        let is_candidate = move |krate: &&Crate| {
+            krate.is_target() && (graph.is_member(package) || krate.is_library())
+        };
         package.targets.iter().filter(is_candidate).map(move |krate| (package, krate))
     };
     packages.flat_map(of).collect()

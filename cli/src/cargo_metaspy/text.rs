@@ -42,7 +42,9 @@ pub fn print(results: &Results, options: &arguments::Woven, is_terminal: bool) {
 pub fn woven(woven: &Woven) -> String {
     let packages = woven.packages.iter();
     let packages: Vec<String> = packages
-        .map(|(package, functions)| format!("{} of {}", grouped(*functions as u64), package.replace('@', " ")))
+        .map(|(package, functions)| {
+            format!("{} of {}", grouped(*functions as u64), package.replace('@', " "))
+        })
         .collect();
     if !packages.is_empty() {
         let functions = counted(woven.packages.values().sum::<usize>() as u64, "function");
@@ -82,7 +84,10 @@ pub fn mention(run: &Path) -> Option<String> {
 
 /// Opens the recordings of a run, each with its name. What cannot be opened is left out.
 pub fn opened(recordings: Vec<PathBuf>) -> Vec<(String, Store)> {
-    recordings.iter().filter_map(|path| Some((path.display().to_string(), Store::open(path).ok()?))).collect()
+    recordings
+        .iter()
+        .filter_map(|path| Some((path.display().to_string(), Store::open(path).ok()?)))
+        .collect()
 }
 
 /// A path as it is written in the current directory.
@@ -97,7 +102,11 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
     if run.processes == Some(0) {
         lines.push(NOTHING.into());
     }
-    lines.extend(if options.tree { text::tree(run) } else { text::functions(run, options.top.rows()) });
+    lines.extend(if options.tree {
+        text::tree(run)
+    } else {
+        text::functions(run, options.top.rows())
+    });
     if options.types {
         lines.extend(types::text(&results.types, options.top.rows()));
     }
@@ -121,28 +130,39 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     // The selector was checked before the build.
     let callers = options.callers.as_ref().and_then(|selector| selector.parse::<Selector>().ok());
     lines.extend(callers.into_iter().flat_map(|selector| text::callers(&run.program, &selector)));
-    if let Some(contexts) = contexts.as_ref().filter(|contexts| options.allocations && contexts.has_objects) {
+    if let Some(contexts) =
+        contexts.as_ref().filter(|contexts| options.allocations && contexts.has_objects)
+    {
         lines.extend(allocations::text(contexts, By::Site, options.top.rows().limit(ALLOCATIONS)));
     }
     if let Some(contexts) = contexts.as_ref().filter(|_| options.contexts) {
         let contexts = options.shown.of(contexts);
-        lines.extend(contexts::text(&contexts, options.shown.shown(1.0), options.top.rows().limit(CONTEXTS)));
+        lines.extend(contexts::text(
+            &contexts,
+            options.shown.shown(1.0),
+            options.top.rows().limit(CONTEXTS),
+        ));
     }
     if let Some(Comparison { gained, lost, new, gone, .. }) = comparison {
-        let [gained, lost, new, gone] = [gained, lost, new, gone].map(|paths| grouped(paths.len() as u64));
-        lines.push(format!("since the baseline: {gained} methods gained, {lost} lost, {new} new, {gone} gone"));
+        let [gained, lost, new, gone] =
+            [gained, lost, new, gone].map(|paths| grouped(paths.len() as u64));
+        lines.push(format!(
+            "since the baseline: {gained} methods gained, {lost} lost, {new} new, {gone} gone"
+        ));
     }
     lines.extend(reasons(&woven.skipped));
     lines.extend(woven.uncarried.iter().map(uncarried));
     if woven.macros + woven.derives > 0 {
-        let (macros, derives) = (counted(woven.macros as u64, "macro call"), counted(woven.derives as u64, "derive"));
+        let (macros, derives) =
+            (counted(woven.macros as u64, "macro call"), counted(woven.derives as u64, "derive"));
         lines.push(format!("not woven: the functions that {macros} and {derives} generate"));
     }
     if run.program.profiles.has_calls() || options.contexts {
         lines.extend(short_functions::advice(&run.program));
     }
     // The tree has some of them below it.
-    let doubts = run.doubts.iter().filter(|doubt| !lines.iter().any(|line| line.ends_with(doubt.as_str())));
+    let doubts =
+        run.doubts.iter().filter(|doubt| !lines.iter().any(|line| line.ends_with(doubt.as_str())));
     lines.extend(doubts.cloned().collect::<Vec<_>>());
     lines
 }
@@ -188,12 +208,16 @@ mod tests {
     fn instructions_of_hooks_are_those_of_the_bench() {
         let table = include_str!("../../../benches/instructions.txt");
         let of = |name: &str| {
-            let row = table.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
+            let row =
+                table.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
             row.expect("it has a row").parse::<f64>().expect("it is a number")
         };
         let [whole, entry, covered] = ["woven ", "entry ", "covered "].map(of);
         let stated = format!("A counted call takes {whole:.0} instructions on x86-64; ");
         assert!(WHOLE_HOOKS.contains(&stated), "{stated}");
-        assert!(WHOLE_HOOKS.ends_with(&format!("which take {entry:.0} and {covered:.0}")), "{entry} {covered}");
+        assert!(
+            WHOLE_HOOKS.ends_with(&format!("which take {entry:.0} and {covered:.0}")),
+            "{entry} {covered}"
+        );
     }
 }

@@ -27,10 +27,14 @@ const COLUMNS: u16 = 100;
 pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
     no_baseline(options)?;
     if options.by.is_some() {
-        return Err(say("--by is for an evolution: metaspy blueprint evolution before.spy after.spy --by calls"));
+        return Err(say(
+            "--by is for an evolution: metaspy blueprint evolution before.spy after.spy --by calls",
+        ));
     }
     if options.hooks.is_some() && matches!(kind, Kind::Grammar | Kind::Domain) {
-        return Err(say("--hooks is for pictures of methods: structural, behavioural, calls or coverage"));
+        return Err(say(
+            "--hooks is for pictures of methods: structural, behavioural, calls or coverage",
+        ));
     }
     no_profile(options, is_of_profiles(kind))?;
     no_view(options, matches!(kind, Kind::Domain | Kind::Structural | Kind::Behavioural))?;
@@ -48,7 +52,9 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
         drawn.findings = Some(findings::search(&store)?);
     }
     let picture_error = |error: PictureError| match (&error, &options.filter) {
-        (PictureError::NothingRan, Some(filter)) => say(format!("no method has calls that pass `{filter}`")),
+        (PictureError::NothingRan, Some(filter)) => {
+            say(format!("no method has calls that pass `{filter}`"))
+        }
         _ => say(error.to_string()),
     };
     if kind == Kind::Grammar {
@@ -73,7 +79,9 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
     if graph.measured.is_none() {
         hook_cost::subtract(&mut graph, options.hooks)?;
     } else if options.hooks.is_some() {
-        return Err(say("--hooks is for times of calls: samples and instructions have no hooks to subtract"));
+        return Err(say(
+            "--hooks is for times of calls: samples and instructions have no hooks to subtract",
+        ));
     }
     if let Some(path) = &options.from {
         graph = graph.below(path).map_err(say)?;
@@ -91,18 +99,25 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
 /// The text of the view.
 fn view_text(options: &arguments::Blueprint) -> Result<String> {
     let file = options.view.as_deref().context("a picture of objects needs a view")?;
-    files::read_argument(file).and_then(files::text_of).with_context(|| format!("cannot read {}", file.display()))
+    files::read_argument(file)
+        .and_then(files::text_of)
+        .with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// The graph of the requested numbers. Without a request these are calls, or samples if no call was recorded.
+/// The graph of the requested numbers. Without a request these are calls, or samples if no call was
+/// recorded.
 fn selected(mut graph: Graph, kind: Kind, of: Option<&str>) -> Result<Graph> {
     let Some(name) = of.filter(|&name| name != "calls") else {
         return Ok(if of.is_none() && is_of_profiles(kind) { graph.or_profile() } else { graph });
     };
-    let is_it = |profile: &Graph| profile.measured.as_ref().is_some_and(|measured| measured.profile == name);
+    let is_it = |profile: &Graph| {
+        profile.measured.as_ref().is_some_and(|measured| measured.profile == name)
+    };
     let Some(at) = graph.profiles.iter().position(is_it) else {
         return Err(say(match name {
-            "samples" => "no samples were recorded: METASPY_RECORD=run.spy metaspy sample -- PROGRAM",
+            "samples" => {
+                "no samples were recorded: METASPY_RECORD=run.spy metaspy sample -- PROGRAM"
+            }
             _ => "no instructions by caller were recorded: import the output of callgrind",
         }));
     };
@@ -118,9 +133,9 @@ fn is_of_profiles(kind: Kind) -> bool {
 pub(super) fn no_baseline(options: &arguments::Blueprint) -> Result<()> {
     match options.baseline.is_empty() {
         true => Ok(()),
-        false => {
-            Err(say("--baseline is for flame graphs: `metaspy blueprint evolution OLD NEW` compares versions in boxes"))
-        }
+        false => Err(say(
+            "--baseline is for flame graphs: `metaspy blueprint evolution OLD NEW` compares versions in boxes",
+        )),
     }
 }
 
@@ -198,13 +213,18 @@ fn is_file(options: &arguments::Blueprint) -> bool {
 /// Opens the page in the browser, if this is requested.
 pub(super) fn open_page(options: &arguments::Blueprint) -> Result<()> {
     match options.html.as_deref().filter(|_| options.open) {
-        Some(html) => open(html).with_context(|| format!("cannot start a browser: open {} in one", html.display())),
+        Some(html) => open(html)
+            .with_context(|| format!("cannot start a browser: open {} in one", html.display())),
         None => Ok(()),
     }
 }
 
 /// The methods and calls of recordings that are read as one, without the cost of hooks.
-pub(super) fn read(sources: &[PathBuf], passes: Option<&str>, hooks: Option<Hooks>) -> Result<Graph> {
+pub(super) fn read(
+    sources: &[PathBuf],
+    passes: Option<&str>,
+    hooks: Option<Hooks>,
+) -> Result<Graph> {
     let (store, filter) = open_recording(sources, passes)?;
     let mut graph = Graph::read(&store, &filter);
     hook_cost::subtract(&mut graph, hooks)?;

@@ -15,13 +15,18 @@ use crate::metaspy::{arguments, filter, live};
 /// Writes the difference.
 pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     let filter = filter::parse(options.filter.as_deref())?;
-    let gates = options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
+    let gates =
+        options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
     let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
-    let (before_runs, after_runs) = (live::runs_of(&options.before)?, live::runs_of(&options.after)?);
-    let side = |runs: &[Vec<PathBuf>]| Ok::<_, anyhow::Error>(Side::read(&open(runs, &filter)?, options.by, &filter));
+    let (before_runs, after_runs) =
+        (live::runs_of(&options.before)?, live::runs_of(&options.after)?);
+    let side = |runs: &[Vec<PathBuf>]| {
+        Ok::<_, anyhow::Error>(Side::read(&open(runs, &filter)?, options.by, &filter))
+    };
     let read = || Ok::<_, anyhow::Error>((side(&before_runs)?, side(&after_runs)?));
     let (before, after) = with_time("counting", read)?;
-    let mut diff = Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
+    let mut diff =
+        Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
     if options.sort.is_some() || options.percent {
         let usual = || if diff.is_timed { Sort::SelfTime } else { Sort::Count };
         let sort = options.sort.clone().unwrap_or_else(usual);
@@ -30,14 +35,25 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     }
     let judgements: Vec<Judgement> = gates.iter().map(|gate| gate.judge(&diff)).collect();
     let top = options.top.rows();
-    options.json.print(out, || json(&diff, top.limit(usize::MAX), &judgements), || text(&diff, top, &judgements))?;
-    let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.is_failure()).collect();
+    options.json.print(
+        out,
+        || json(&diff, top.limit(usize::MAX), &judgements),
+        || text(&diff, top, &judgements),
+    )?;
+    let failed: Vec<&Judgement> =
+        judgements.iter().filter(|judgement| judgement.is_failure()).collect();
     if options.json.replaces_text() {
         failed.iter().for_each(|judgement| complain("metaspy", judgement));
     }
     if let Some(same) = in_both(&before_runs, &after_runs) {
-        let what = format!("{} is compared with itself: a program replaces the recording at its path", same.display());
-        complain("metaspy", &format!("{what}, so record the second version with METASPY_RECORD=after.spy"));
+        let what = format!(
+            "{} is compared with itself: a program replaces the recording at its path",
+            same.display()
+        );
+        complain(
+            "metaspy",
+            &format!("{what}, so record the second version with METASPY_RECORD=after.spy"),
+        );
     }
     let undecided = judgements.iter().filter(|judgement| judgement.is_undecided());
     end_undecided(undecided.map(|it| format!("--fail-on: {it}")).collect(), !failed.is_empty())?;
@@ -46,7 +62,8 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
 
 /// Returns a file that is a recording of both versions.
 fn in_both<'r>(before: &'r [Vec<PathBuf>], after: &[Vec<PathBuf>]) -> Option<&'r Path> {
-    let after: Vec<PathBuf> = after.iter().flatten().filter_map(|path| path.canonicalize().ok()).collect();
+    let after: Vec<PathBuf> =
+        after.iter().flatten().filter_map(|path| path.canonicalize().ok()).collect();
     let is_after = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| after.contains(&path));
     before.iter().flatten().find(is_after).map(PathBuf::as_path)
 }

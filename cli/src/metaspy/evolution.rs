@@ -43,7 +43,8 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         write(file, &emit::svg(scene, &step.graph))?;
     }
     if options.html.is_none() && options.svg.is_none() || options.json.json.is_some() {
-        let json: Vec<Value> = drawn.iter().map(|(step, scene)| emit::json(scene, &step.graph)).collect();
+        let json: Vec<Value> =
+            drawn.iter().map(|(step, scene)| emit::json(scene, &step.graph)).collect();
         options.json.write(
             out,
             |out| match &json[..] {
@@ -65,7 +66,10 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
 }
 
 /// All versions in one picture, and the step that its boxes are of; `None` for two versions.
-pub(super) fn strip<'s>(steps: &'s [(String, Step)], versions: &[Version]) -> Option<(&'s Step, Scene)> {
+pub(super) fn strip<'s>(
+    steps: &'s [(String, Step)],
+    versions: &[Version],
+) -> Option<(&'s Step, Scene)> {
     // The last step is from the first version to the last.
     let (_, steps) = steps.split_last().filter(|_| versions.len() > 2)?;
     let steps: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
@@ -79,15 +83,20 @@ pub(super) fn page(steps: &[(&Step, Scene)], strip: Option<&(&Step, Scene)>) -> 
     let pictures: Vec<emit::Pictures<'_>> = steps
         .iter()
         .chain(strip)
-        .map(|(step, scene)| emit::Pictures { graph: &step.graph, scenes: vec![(scene.title.clone(), scene)] })
+        .map(|(step, scene)| emit::Pictures {
+            graph: &step.graph,
+            scenes: vec![(scene.title.clone(), scene)],
+        })
         .collect();
     emit::html(&pictures)
 }
 
-/// What changed, by the number that is compared, from each version to the next. Three or more versions also have a last
-/// step from the first to the last.
+/// What changed, by the number that is compared, from each version to the next. Three or more
+/// versions also have a last step from the first to the last.
 pub(super) fn steps(versions: &[Version], by: Option<ChangeOf>) -> Result<Vec<(String, Step)>> {
-    let ([first, .., last], Some(least)) = (versions, versions.iter().map(|version| version.runs.len()).min()) else {
+    let ([first, .., last], Some(least)) =
+        (versions, versions.iter().map(|version| version.runs.len()).min())
+    else {
         return Err(say(PictureError::OneVersion.to_string()));
     };
     let by = match by {
@@ -98,8 +107,11 @@ pub(super) fn steps(versions: &[Version], by: Option<ChangeOf>) -> Result<Vec<(S
         None if least >= RUNS => By::Time,
         None => By::Calls,
     };
-    let step = |old: &Version, new: &Version| (format!("{} → {}", old.name, new.name), compare(old, new, by));
-    let mut steps: Vec<(String, Step)> = versions.windows(2).map(|two| step(&two[0], &two[1])).collect();
+    let step = |old: &Version, new: &Version| {
+        (format!("{} → {}", old.name, new.name), compare(old, new, by))
+    };
+    let mut steps: Vec<(String, Step)> =
+        versions.windows(2).map(|two| step(&two[0], &two[1])).collect();
     if versions.len() > 2 {
         steps.push(step(first, last));
     }
@@ -108,16 +120,31 @@ pub(super) fn steps(versions: &[Version], by: Option<ChangeOf>) -> Result<Vec<(S
 
 /// The picture of a step.
 pub(super) fn draw(step: &Step, options: &Options) -> Result<Scene> {
-    picture::draw_evolution(step, options).map_err(|error| say(format!("{}: {error}", options.title)))
+    picture::draw_evolution(step, options)
+        .map_err(|error| say(format!("{}: {error}", options.title)))
 }
 
-/// The versions, each with its name. The cost of hooks is subtracted from the times of all, or of none.
-pub(super) fn versions(sources: &[PathBuf], filter: Option<&str>, hooks: Option<Hooks>) -> Result<Vec<Version>> {
-    let read = |hooks| sources.iter().map(|source| version(source, filter, hooks)).collect::<Result<Vec<Version>>>();
+/// The versions, each with its name. The cost of hooks is subtracted from the times of all, or of
+/// none.
+pub(super) fn versions(
+    sources: &[PathBuf],
+    filter: Option<&str>,
+    hooks: Option<Hooks>,
+) -> Result<Vec<Version>> {
+    let read = |hooks| {
+        sources
+            .iter()
+            .map(|source| version(source, filter, hooks))
+            .collect::<Result<Vec<Version>>>()
+    };
     let versions = read(hooks)?;
     let runs = || versions.iter().flat_map(|version| &version.runs);
     let subtracted = runs().filter(|run| run.hooks.is_some()).count();
-    if subtracted == 0 || subtracted == runs().count() { Ok(versions) } else { read(Some(Hooks::Kept)) }
+    if subtracted == 0 || subtracted == runs().count() {
+        Ok(versions)
+    } else {
+        read(Some(Hooks::Kept))
+    }
 }
 
 /// A version, named after its directory or its first recording.
@@ -128,7 +155,9 @@ fn version(source: &Path, filter: Option<&str>, hooks: Option<Hooks>) -> Result<
     } else {
         runs.first().and_then(|run| run.first()).map_or(source, PathBuf::as_path)
     };
-    let name = named.file_stem().map_or_else(|| source.display().to_string(), |name| name.to_string_lossy().into());
+    let name = named
+        .file_stem()
+        .map_or_else(|| source.display().to_string(), |name| name.to_string_lossy().into());
     let runs = runs.into_iter().map(|run| read(&run, filter, hooks)).collect::<Result<_>>()?;
     Ok(Version { name, runs })
 }

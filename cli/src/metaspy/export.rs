@@ -59,19 +59,26 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     let of_events = !options.to.is_coverage();
     if written.events == 0 && of_events {
         let why = match filter.is_all() {
-            true => "the recording has no events: `--to json`, `lcov` and `cobertura` write what was only counted",
+            true => {
+                "the recording has no events: `--to json`, `lcov` and `cobertura` write what was only counted"
+            }
             false => "no event passes --filter",
         };
         complain("metaspy", why);
     }
     if let Some(file) = &options.output {
-        let events = if of_events { format!(": {}", counted(written.events, "event")) } else { String::new() };
+        let events = if of_events {
+            format!(": {}", counted(written.events, "event"))
+        } else {
+            String::new()
+        };
         print_message(&format!("written to {}{events}", file_name(file)));
     }
     Ok(Ended::Fine)
 }
 
-/// True once a signal, such as the interrupt of Ctrl-C, requests the end. The second one ends the process at once.
+/// True once a signal, such as the interrupt of Ctrl-C, requests the end. The second one ends the
+/// process at once.
 fn stopped_by_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for &signal in TERM_SIGNALS {
@@ -89,7 +96,8 @@ pub fn into_file(format: Format, selection: &Selection<'_>, file: &Path) -> Resu
         _ => OutputFile::create(file),
     }
     .map_err(cannot_write(file))?;
-    let written = format.export(selection, &mut out).and_then(|written| out.complete().map(|()| written));
+    let written =
+        format.export(selection, &mut out).and_then(|written| out.complete().map(|()| written));
     written.map_err(|error| match is_stopped(&error) {
         true => say(format!("stopped: {} is not written", file_name(file))),
         false => cannot_write(file)(error),
@@ -108,7 +116,8 @@ mod tests {
     #[test]
     fn a_stopped_export_leaves_no_part_of_a_file_and_removes_no_device() {
         let _alone = crate::ONE_RECORDING.lock();
-        let directory = std::env::temp_dir().join(format!("metaspy-test-export-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("metaspy-test-export-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("the test's directory can be made");
         let recording = directory.join("empty.spy");
         Recording::file(&recording).start().expect("the file can be made").close();

@@ -14,11 +14,13 @@ pub fn parse(text: Option<&str>) -> Result<Filter> {
     }
 }
 
-/// Fails if a selector matches no site. An unknown kind is only reported: kinds are known when a subject of theirs is met,
-/// and sites before the program begins.
+/// Fails if a selector matches no site. An unknown kind is only reported: kinds are known when a
+/// subject of theirs is met, and sites before the program begins.
 pub fn check(filter: &Filter, store: &Store) -> Result<()> {
     match filter.check(store) {
-        Err(error @ FilterError::NoSuchKind { .. }) => complain("metaspy", &format!("--filter: {error}")),
+        Err(error @ FilterError::NoSuchKind { .. }) => {
+            complain("metaspy", &format!("--filter: {error}"))
+        }
         checked => checked.map_err(|error| say(format!("--filter: {error}")))?,
     }
     Ok(())

@@ -8,7 +8,9 @@ use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_reader::files::{self, OutputFile};
 use metaspy_report::findings::text::Shown;
-use metaspy_report::findings::{self, Baseline, Config, Findings, Gate, Judgement, OwnKind, json, sarif, text};
+use metaspy_report::findings::{
+    self, Baseline, Config, Findings, Gate, Judgement, OwnKind, json, sarif, text,
+};
 use metaspy_report::rows;
 use metaspy_report::text::file_name;
 
@@ -23,12 +25,16 @@ pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended>
         return explain(kind, &built_in, out);
     }
     // Mistakes on the command line are reported before a recording is opened.
-    let gates = options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
+    let gates =
+        options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
     let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
     let config = config(options)?;
-    let known: Vec<&str> = built_in.iter().map(String::as_str).chain(config.own.iter().map(OwnKind::name)).collect();
+    let known: Vec<&str> =
+        built_in.iter().map(String::as_str).chain(config.own.iter().map(OwnKind::name)).collect();
     let asked = options.kind.iter().map(|kind| ("--kind", kind.as_str()));
-    for (option, kind) in asked.chain(gates.iter().filter_map(|gate| Some(("--fail-on", gate.kind()?)))) {
+    for (option, kind) in
+        asked.chain(gates.iter().filter_map(|gate| Some(("--fail-on", gate.kind()?))))
+    {
         if !known.contains(&kind) {
             return Err(unknown(option, kind, &known));
         }
@@ -39,10 +45,13 @@ pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended>
     let judgements: Vec<Judgement> = gates.iter().map(|gate| gate.judge(&findings)).collect();
     if let Some(file) = &options.sarif {
         let mut output = OutputFile::create(file).map_err(cannot_write(file))?;
-        sarif::write(&mut output, &findings).and_then(|()| output.complete()).map_err(cannot_write(file))?;
+        sarif::write(&mut output, &findings)
+            .and_then(|()| output.complete())
+            .map_err(cannot_write(file))?;
     }
     let shown = if options.all { Shown::All } else { Shown::Listed };
-    let sources: Vec<String> = options.sources.iter().map(|source| source.display().to_string()).collect();
+    let sources: Vec<String> =
+        options.sources.iter().map(|source| source.display().to_string()).collect();
     options.json.write(
         out,
         |out| json::write(out, &findings, &judgements),
@@ -77,8 +86,8 @@ pub fn search(store: &Store) -> Result<Findings> {
     Ok(with_time("looking", || findings::find(store, &config)))
 }
 
-/// Returns the line with which another command on this recording ends, if there is anything to find. What came on
-/// standard input cannot be read again.
+/// Returns the line with which another command on this recording ends, if there is anything to
+/// find. What came on standard input cannot be read again.
 pub fn mention(store: &Store, sources: &[PathBuf]) -> Option<String> {
     if sources.iter().any(|source| source == Path::new(incoming::STANDARD)) {
         return None;
@@ -95,13 +104,15 @@ fn of_project() -> Result<Config> {
 /// The settings of the file, those of the command line in their place.
 fn config(options: &arguments::Findings) -> Result<Config> {
     let mut config = match &options.config {
-        Some(file) => findings::settings_of(file).map_err(|error| say(format!("--config {error}")))?,
+        Some(file) => {
+            findings::settings_of(file).map_err(|error| say(format!("--config {error}")))?
+        }
         None => of_project()?,
     };
     if let Some(file) = &options.baseline {
         let wrong = |error: String| say(format!("--baseline {}: {error}", file_name(file)));
-        let json =
-            files::read_argument(file).map_err(|error| wrong(format!("{error}: name a file that can be read")))?;
+        let json = files::read_argument(file)
+            .map_err(|error| wrong(format!("{error}: name a file that can be read")))?;
         config.baseline = Some(Baseline::parse(&json).map_err(wrong)?);
     }
     config.kinds.clone_from(&options.kind);
@@ -116,6 +127,10 @@ fn check_unit(config: &Config, store: &Store) -> Result<()> {
         return Ok(());
     }
     let nearest = unit.nearest(paths());
-    let advice = if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) };
+    let advice = if nearest.is_empty() {
+        String::new()
+    } else {
+        format!(": did you mean {}?", nearest.join(", "))
+    };
     Err(say(format!("--unit: no site matches `{unit}`{advice}")))
 }

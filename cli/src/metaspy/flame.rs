@@ -15,12 +15,18 @@ use crate::metaspy::progress::with_time;
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
     let unfit = [
         (options.by.is_some(), "--by is for an evolution"),
-        (options.of.is_some(), "--of is for pictures of boxes: a flame page has all stacks, and `p` turns to the next"),
+        (
+            options.of.is_some(),
+            "--of is for pictures of boxes: a flame page has all stacks, and `p` turns to the next",
+        ),
         (
             options.from.is_some(),
             "--from is for pictures of calls: a flame page opens at `#Type::method` behind its address",
         ),
-        (options.view.is_some(), "--view is for pictures of boxes: domain, structural and behavioural"),
+        (
+            options.view.is_some(),
+            "--view is for pictures of boxes: domain, structural and behavioural",
+        ),
         (
             options.hooks.is_some(),
             "--hooks is for pictures of methods: a flame graph has the times of `metaspy report`",
@@ -42,7 +48,8 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         page = page.compared_with(&read(&options.baseline, options.filter.as_deref())?);
     }
     if page.stacks.is_empty() {
-        let why: Vec<String> = page.absent.iter().map(|absent| format!("\n  {}", absent.sentence())).collect();
+        let why: Vec<String> =
+            page.absent.iter().map(|absent| format!("\n  {}", absent.sentence())).collect();
         return Err(say(format!("the recording has no stacks:{}", why.concat())));
     }
     match &options.html {

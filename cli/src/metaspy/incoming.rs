@@ -20,10 +20,13 @@ pub struct Incoming {
 /// Reads the beginning of a recording from standard input.
 pub fn open() -> Result<Incoming> {
     if io::stdin().is_terminal() {
-        return Err(say("standard input is a terminal: pipe a recording into it, as `metaspy stream PID` writes one"));
+        return Err(say(
+            "standard input is a terminal: pipe a recording into it, as `metaspy stream PID` writes one",
+        ));
     }
     let input: Box<dyn Read + Send> = Box::new(BufReader::with_capacity(64 * 1024, input()?));
-    let (receiver, store) = Receiver::start(input).map_err(|error| say(format!("standard input: {error}")))?;
+    let (receiver, store) =
+        Receiver::start(input).map_err(|error| say(format!("standard input: {error}")))?;
     Ok(Incoming { store, receiver })
 }
 

@@ -42,32 +42,42 @@ pub fn run(options: &arguments::Instructions, out: &mut impl Write) -> Result<En
 /// # Errors
 ///
 /// If the command or valgrind does not start.
-pub fn count(command: &[OsString], dir: &Path, counts: &Path, output: impl Fn() -> Stdio) -> Result<ExitStatus> {
+pub fn count(
+    command: &[OsString],
+    dir: &Path,
+    counts: &Path,
+    output: impl Fn() -> Stdio,
+) -> Result<ExitStatus> {
     let probe = Command::new("valgrind").arg("--version").output();
     if !probe.is_ok_and(|version| version.status.success()) {
-        return Err(say("there is no valgrind to count instructions with: install the package `valgrind`"));
+        return Err(say(
+            "there is no valgrind to count instructions with: install the package `valgrind`",
+        ));
     }
     fs::create_dir_all(counts).with_context(|| format!("cannot create {}", counts.display()))?;
     let counts = std::path::absolute(counts)?;
     let valgrind = callgrind::ARGUMENTS.map(str::to_owned).into_iter();
-    let valgrind: Vec<String> = valgrind.chain([format!("--callgrind-out-file=%q{{{DIRECTORY}}}/%p.out")]).collect();
+    let valgrind: Vec<String> =
+        valgrind.chain([format!("--callgrind-out-file=%q{{{DIRECTORY}}}/%p.out")]).collect();
     let (program, arguments) = command.split_first().expect("the parser requires a command");
-    let mut started =
-        match Path::new(program).file_stem().is_some_and(|name| name.to_string_lossy().starts_with("cargo")) {
-            // The programs that cargo starts, and not cargo.
-            true => {
-                let mut cargo = Command::new(program);
-                let runner: Vec<&str> =
-                    std::iter::once("valgrind").chain(valgrind.iter().map(String::as_str)).collect();
-                cargo.env(runner_variable(), runner.join(" "));
-                cargo
-            }
-            false => {
-                let mut started = Command::new("valgrind");
-                started.args(valgrind).arg("--trace-children=yes").arg(program);
-                started
-            }
-        };
+    let mut started = match Path::new(program)
+        .file_stem()
+        .is_some_and(|name| name.to_string_lossy().starts_with("cargo"))
+    {
+        // The programs that cargo starts, and not cargo.
+        true => {
+            let mut cargo = Command::new(program);
+            let runner: Vec<&str> =
+                std::iter::once("valgrind").chain(valgrind.iter().map(String::as_str)).collect();
+            cargo.env(runner_variable(), runner.join(" "));
+            cargo
+        }
+        false => {
+            let mut started = Command::new("valgrind");
+            started.args(valgrind).arg("--trace-children=yes").arg(program);
+            started
+        }
+    };
     started.env(DIRECTORY, &counts);
     // The hooks of an unobserved program cost least, and another recording is not wanted.
     for name in ["METASPY_RECORD", "METASPY_PROFILE", "METASPY_OBSERVE"] {
@@ -78,14 +88,20 @@ pub fn count(command: &[OsString], dir: &Path, counts: &Path, output: impl Fn() 
         started.env("METASPY_RECORD", counts.join("recorded.spy"));
     }
     started.args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(output()).stderr(output());
-    started.status().map_err(|error| say(format!("cannot start `{}`: {error}", program.to_string_lossy())))
+    started
+        .status()
+        .map_err(|error| say(format!("cannot start `{}`: {error}", program.to_string_lossy())))
 }
 
 /// The variable with the program that cargo starts programs with.
 fn runner_variable() -> String {
-    let version = Command::new("rustc").arg("-vV").output().map(|output| output.stdout).unwrap_or_default();
+    let version =
+        Command::new("rustc").arg("-vV").output().map(|output| output.stdout).unwrap_or_default();
     let version = String::from_utf8_lossy(&version).into_owned();
-    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or("x86_64-unknown-linux-gnu");
+    let host = version
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .unwrap_or("x86_64-unknown-linux-gnu");
     format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace(['-', '.'], "_"))
 }
 
@@ -96,15 +112,21 @@ fn runner_variable() -> String {
 /// If nothing was counted, and if no recording is of a program that was.
 pub fn add(recordings: &[PathBuf], counts: &Path) -> Result<Vec<(PathBuf, Instructions)>> {
     let mut outputs = Vec::new();
-    for entry in fs::read_dir(counts).with_context(|| format!("cannot read {}", counts.display()))? {
+    for entry in
+        fs::read_dir(counts).with_context(|| format!("cannot read {}", counts.display()))?
+    {
         let path = entry?.path();
         if path.extension().is_none_or(|extension| extension != "out") {
             continue;
         }
-        outputs.push(Output::read(&path).map_err(|error| say(format!("{}: {error}", path.display())))?);
+        outputs.push(
+            Output::read(&path).map_err(|error| say(format!("{}: {error}", path.display())))?,
+        );
     }
     if outputs.is_empty() {
-        return Err(say("valgrind counted nothing: name a program, or `cargo run`, `test` or `bench`"));
+        return Err(say(
+            "valgrind counted nothing: name a program, or `cargo run`, `test` or `bench`",
+        ));
     }
     let mut added = Vec::new();
     let mut why = None;

@@ -1,4 +1,5 @@
-//! Recordings by file, by name and by process. All access to the directory of live recordings is here.
+//! Recordings by file, by name and by process. All access to the directory of live recordings is
+//! here.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -35,7 +36,8 @@ pub fn directory() -> PathBuf {
 
 /// Removes the recordings of ended processes.
 pub fn clean() -> Result<Cleaned> {
-    recording::clean().map_err(|error| say(format!("{}: {error}; remove it by hand", directory().display())))
+    recording::clean()
+        .map_err(|error| say(format!("{}: {error}; remove it by hand", directory().display())))
 }
 
 /// Opens a file.
@@ -65,7 +67,8 @@ pub fn open_all(sources: &[PathBuf]) -> Result<Store> {
     Store::merged(stores).map_err(|error| say(error.to_string()))
 }
 
-/// The paths of these sources: files, names of live recordings, and the recordings in directories and sealed sets.
+/// The paths of these sources: files, names of live recordings, and the recordings in directories
+/// and sealed sets.
 pub fn paths_of(sources: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::with_capacity(sources.len());
     for source in sources {
@@ -82,41 +85,57 @@ pub fn paths_of(sources: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// The recordings in a directory, by name.
 fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
+    let entries = std::fs::read_dir(dir)
+        .map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.is_file() && recording::is_recording(path));
     files::sort_by_number(&mut paths);
     match paths.is_empty() {
-        true => Err(say(format!("there is no recording in {}: `metaspy list` shows where they are", dir.display()))),
+        true => Err(say(format!(
+            "there is no recording in {}: `metaspy list` shows where they are",
+            dir.display()
+        ))),
         false => Ok(paths),
     }
 }
 
-/// The recordings of other processes that were started with the same `METASPY_RECORD`: `run.4711.spy` beside `run.spy`. A
-/// file that is older than the recording is of an earlier run.
+/// The recordings of other processes that were started with the same `METASPY_RECORD`:
+/// `run.4711.spy` beside `run.spy`. A file that is older than the recording is of an earlier run.
 pub fn beside(path: &Path, store: &Store) -> Vec<PathBuf> {
-    let (Some(stem), Some(extension)) = (path.file_stem(), path.extension()) else { return Vec::new() };
-    let (stem, extension) = (format!("{}.", stem.to_string_lossy()), format!(".{}", extension.to_string_lossy()));
+    let (Some(stem), Some(extension)) = (path.file_stem(), path.extension()) else {
+        return Vec::new();
+    };
+    let (stem, extension) =
+        (format!("{}.", stem.to_string_lossy()), format!(".{}", extension.to_string_lossy()));
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let is_other = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let number = name.strip_prefix(&stem).and_then(|rest| rest.strip_suffix(&extension));
         number.is_some_and(|number| number.split('.').all(|part| part.parse::<u64>().is_ok()))
     };
     let entries = std::fs::read_dir(dir).into_iter().flatten();
-    let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_other).collect();
+    let mut found: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_other).collect();
     let own = store.header();
-    let is_later = |other: &Store| other.header().pid != own.pid && other.header().started_ns >= own.started_ns;
+    let is_later = |other: &Store| {
+        other.header().pid != own.pid && other.header().started_ns >= own.started_ns
+    };
     found.retain(|path| Store::open(path).is_ok_and(|other| is_later(&other)));
     files::sort_by_number(&mut found);
     found
 }
 
-/// The runs of one version, in order, each as the sources that are read as one recording: one recording, several with commas
-/// between them, a sealed set, or a directory, as [`runs::of_version`] reads it.
+/// The runs of one version, in order, each as the sources that are read as one recording: one
+/// recording, several with commas between them, a sealed set, or a directory, as
+/// [`runs::of_version`] reads it.
 pub fn runs_of(version: &Path) -> Result<Vec<Vec<PathBuf>>> {
     if let Some(list) = version.to_str().filter(|text| text.contains(',') && !version.exists()) {
-        return Ok(list.split(',').filter(|name| !name.is_empty()).map(|name| vec![name.into()]).collect());
+        return Ok(list
+            .split(',')
+            .filter(|name| !name.is_empty())
+            .map(|name| vec![name.into()])
+            .collect());
     }
     if scale::is_sealed(version) {
         return Ok(scale::runs_of(scale::restored(version)?));
@@ -127,21 +146,26 @@ pub fn runs_of(version: &Path) -> Result<Vec<Vec<PathBuf>>> {
     let runs = runs::of_version(version, recording::is_recording);
     let runs = runs.map_err(|error| say(format!("cannot read {}: {error}", version.display())))?;
     match runs.is_empty() {
-        true => Err(say(format!("there is no recording in {}: a version has one for each run", version.display()))),
+        true => Err(say(format!(
+            "there is no recording in {}: a version has one for each run",
+            version.display()
+        ))),
         false => Ok(runs),
     }
 }
 
-/// The path of a file, or of the live recording with this name, of this process, or with a profiler of this name: of several
-/// the newest, running processes first.
+/// The path of a file, or of the live recording with this name, of this process, or with a profiler
+/// of this name: of several the newest, running processes first.
 pub fn path_of(source: &Path) -> Result<PathBuf> {
-    if source == Path::new(incoming::STANDARD) || source.exists() || source.components().count() > 1 {
+    if source == Path::new(incoming::STANDARD) || source.exists() || source.components().count() > 1
+    {
         return Ok(source.to_owned());
     }
     Ok(find(&source.to_string_lossy())?.path)
 }
 
-/// The recording of a process, by file, name or number, ready to be opened; without a source, the only live one.
+/// The recording of a process, by file, name or number, ready to be opened; without a source, the
+/// only live one.
 pub fn attach(source: Option<&Path>) -> Result<PathBuf> {
     let listed = match source {
         None => only_live()?,
@@ -159,18 +183,21 @@ pub fn attach(source: Option<&Path>) -> Result<PathBuf> {
     Ok(listed.path)
 }
 
-/// The live recording with this name, of this process, or with a profiler of this name. If several match, it is the newest,
-/// and the others are listed.
+/// The live recording with this name, of this process, or with a profiler of this name. If several
+/// match, it is the newest, and the others are listed.
 fn find(name: &str) -> Result<Listed> {
     let all = list();
-    let mut matching: Vec<&Listed> = all.iter().filter(|it| it.name == name || it.pid.to_string() == name).collect();
+    let mut matching: Vec<&Listed> =
+        all.iter().filter(|it| it.name == name || it.pid.to_string() == name).collect();
     if matching.is_empty() {
         matching = all.iter().filter(|it| it.name.starts_with(name)).collect();
     }
     if matching.is_empty() {
         matching = all.iter().filter(|it| has_profiler(&it.path, name)).collect();
     }
-    let Some((&found, others)) = matching.split_first() else { return Err(say(not_found(name, &all))) };
+    let Some((&found, others)) = matching.split_first() else {
+        return Err(say(not_found(name, &all)));
+    };
     if !others.is_empty() {
         let others: Vec<String> = others.iter().take(LISTED).map(|it| it.pid.to_string()).collect();
         let more = matching.len() - 1 - others.len();
@@ -236,8 +263,11 @@ fn only_live() -> Result<Listed> {
             "none of your processes is being recorded; start one with METASPY_RECORD=live, or try `metaspy demo`",
         )),
         (Some(first), Some(second)) => {
-            let rest: Vec<String> =
-                [first, second].into_iter().chain(alive).map(|it| format!("  {}  {}", it.pid, it.name)).collect();
+            let rest: Vec<String> = [first, second]
+                .into_iter()
+                .chain(alive)
+                .map(|it| format!("  {}  {}", it.pid, it.name))
+                .collect();
             Err(say(format!(
                 "several processes are being recorded; choose one with `metaspy attach PID` or `metaspy attach NAME`:\n{}",
                 rest.join("\n")

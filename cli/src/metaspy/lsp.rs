@@ -11,7 +11,9 @@ use crate::metaspy::arguments::Lsp;
 pub fn run(options: &Lsp) -> Result<Ended> {
     if let Some(editor) = options.install {
         let program = std::env::current_exe().context("cannot find the file of this command")?;
-        let text = editor.install(options.into.as_deref(), &program).map_err(|error| say(error.to_string()))?;
+        let text = editor
+            .install(options.into.as_deref(), &program)
+            .map_err(|error| say(error.to_string()))?;
         println!("{text}");
         return Ok(Ended::Fine);
     }

@@ -16,11 +16,15 @@ use crate::metaspy::{incoming, scale};
 /// Serves an agent, or prints or writes the entry for a client.
 pub fn run(options: &Mcp) -> Result<Ended> {
     if options.recordings.iter().any(|name| name == Path::new(incoming::STANDARD)) {
-        return Err(say("standard input has the messages of the agent: name files or processes, not `-`"));
+        return Err(say(
+            "standard input has the messages of the agent: name files or processes, not `-`",
+        ));
     }
     if let Some(sealed) = options.recordings.iter().find(|name| scale::is_sealed(name)) {
         let name = file_name(sealed);
-        return Err(say(format!("{name} is a sealed set: `metaspy restore {name}` makes recordings of it")));
+        return Err(say(format!(
+            "{name} is a sealed set: `metaspy restore {name}` makes recordings of it"
+        )));
     }
     if let Some(client) = options.install {
         return install(client, options);
@@ -42,7 +46,8 @@ pub fn run(options: &Mcp) -> Result<Ended> {
 fn install(client: Client, options: &Mcp) -> Result<Ended> {
     let own = env::current_exe().context("cannot find the file of this command")?;
     // A name is right on every machine that has the command, and its file only on this one.
-    let is_found = scale::on_path("metaspy").and_then(|found| found.canonicalize().ok()) == own.canonicalize().ok();
+    let is_found = scale::on_path("metaspy").and_then(|found| found.canonicalize().ok())
+        == own.canonicalize().ok();
     let program = if is_found { "metaspy".to_owned() } else { own.to_string_lossy().into_owned() };
     let mut arguments = vec!["mcp".to_owned()];
     for pattern in &options.allow_run {

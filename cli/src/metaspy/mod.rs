@@ -1,6 +1,7 @@
 //! The command `metaspy`: opens, reports and verifies recordings.
 //!
-//! [`arguments`] is the command line. [`run`] has one arm for each subcommand, and each subcommand has a module.
+//! [`arguments`] is the command line. [`run`] has one arm for each subcommand, and each subcommand
+//! has a module.
 
 pub mod arguments;
 mod blueprint;
@@ -63,7 +64,8 @@ use live::{Cleaned, Listed};
 /// Runs the command of the command line.
 pub fn run(cli: Cli) -> Result<Ended> {
     live::guard();
-    // Buffered: a report may have a million rows. Not locked: `sample --live` also writes from another thread.
+    // Buffered: a report may have a million rows. Not locked: `sample --live` also writes from
+    // another thread.
     let mut out = io::BufWriter::new(io::stdout());
     let ended = match cli.command {
         #[cfg(feature = "demo")]
@@ -79,7 +81,9 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Attach { processes } => {
             let paths = match &processes[..] {
                 [] => vec![live::attach(None)?],
-                some => some.iter().map(|process| live::attach(Some(process))).collect::<Result<_>>()?,
+                some => {
+                    some.iter().map(|process| live::attach(Some(process))).collect::<Result<_>>()?
+                }
             };
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             needs_terminal(&format!("metaspy report {}", names.join(" ")))?;
@@ -160,7 +164,9 @@ pub fn run(cli: Cli) -> Result<Ended> {
              metaspy, has it",
         )),
         #[cfg(not(feature = "sample"))]
-        Command::History(_) | Command::Instructions(_) | Command::Sample(_) => Err(left_out("sample")),
+        Command::History(_) | Command::Instructions(_) | Command::Sample(_) => {
+            Err(left_out("sample"))
+        }
     }?;
     // A writer that is dropped reports no full disk.
     out.flush()?;
@@ -180,7 +186,9 @@ fn left_out(feature: &str) -> anyhow::Error {
 fn completions(printed: Printed, out: &mut impl Write) -> Result<Ended> {
     let mut text = Vec::new();
     match printed {
-        Printed::For(shell) => clap_complete::generate(shell, &mut Cli::command(), "metaspy", &mut text),
+        Printed::For(shell) => {
+            clap_complete::generate(shell, &mut Cli::command(), "metaspy", &mut text)
+        }
         Printed::Man => man_page(&mut text)?,
     }
     // In bash, completions offer hidden commands, too.
@@ -222,16 +230,21 @@ fn man_page(out: &mut Vec<u8>) -> Result<()> {
 fn needs_terminal(instead: &str) -> Result<()> {
     match io::stdout().is_terminal() && io::stdin().is_terminal() {
         true => Ok(()),
-        false => Err(say(format!("the crawler needs a terminal, and this is none; for text use: {instead}"))),
+        false => Err(say(format!(
+            "the crawler needs a terminal, and this is none; for text use: {instead}"
+        ))),
     }
 }
 
-/// As [`needs_terminal`], where standard input carries a recording: keys come from the terminal itself.
+/// As [`needs_terminal`], where standard input carries a recording: keys come from the terminal
+/// itself.
 fn needs_terminal_beside_input(instead: &str) -> Result<()> {
     let has_keys = io::stdin().is_terminal() || cfg!(windows) || File::open(crawler::KEYS).is_ok();
     match io::stdout().is_terminal() && has_keys {
         true => Ok(()),
-        false => Err(say(format!("the crawler needs a terminal, and this is none; for text use: {instead}"))),
+        false => Err(say(format!(
+            "the crawler needs a terminal, and this is none; for text use: {instead}"
+        ))),
     }
 }
 
@@ -247,20 +260,27 @@ fn open_finding(crawler: &mut Crawler, number: usize, sources: &[String]) -> Res
         0 => "nothing was found".to_owned(),
         found => format!("the recording has {}", counted(found as u64, "finding")),
     };
-    Err(say(format!("--finding: there is no finding {number}, {found}: `metaspy findings {sources}` lists all")))
+    Err(say(format!(
+        "--finding: there is no finding {number}, {found}: `metaspy findings {sources}` lists all"
+    )))
 }
 
 /// Opens the event with this id.
 fn open_event(crawler: &mut Crawler, id: EventId) -> Result<()> {
     let event = crawler.store.event(id);
-    let lost = || say(format!("--event: the recording has no event {id}: it left the window, or it is of another one"));
+    let lost = || {
+        say(format!(
+            "--event: the recording has no event {id}: it left the window, or it is of another one"
+        ))
+    };
     crawler.go_to(event.ok_or_else(lost)?);
     Ok(())
 }
 
 fn crawler_on(store: Store, files: &[PathBuf]) -> Crawler {
     let name = |file: &PathBuf| {
-        file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
+        file.file_name()
+            .map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
     };
     let names: Vec<String> = files.iter().map(name).collect();
     Crawler::new(store, names.join(" + "), (80, 24))
@@ -321,7 +341,10 @@ fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
         Column::words("file", text(&|it| file_name(&it.path))),
     ]);
     table.lines().try_for_each(|line| writeln!(out, "{line}"))?;
-    writeln!(out, "\nmetaspy attach NAME opens one, by name or by process; so do the other commands.")?;
+    writeln!(
+        out,
+        "\nmetaspy attach NAME opens one, by name or by process; so do the other commands."
+    )?;
     writeln!(out, "metaspy clean removes those that ended.")
 }
 
@@ -350,11 +373,21 @@ fn clean_up(out: &mut impl Write) -> Result<Ended> {
     for it in &removed {
         writeln!(out, "removed {}", file_name(&it.path))?;
     }
-    writeln!(out, "{} removed, {}", counted(removed.len() as u64, "recording"), short_bytes(bytes))?;
+    writeln!(
+        out,
+        "{} removed, {}",
+        counted(removed.len() as u64, "recording"),
+        short_bytes(bytes)
+    )?;
     if !kept.is_empty() {
-        let (files, bytes) = (counted(kept.len() as u64, "earlier file"), kept.iter().map(|it| it.bytes).sum());
-        let kept = format!("{files} of processes that still run and rotate, {}", short_bytes(bytes));
-        writeln!(out, "kept {kept}: they are a part of the run; `metaspy ship` takes them away safely")?;
+        let (files, bytes) =
+            (counted(kept.len() as u64, "earlier file"), kept.iter().map(|it| it.bytes).sum());
+        let kept =
+            format!("{files} of processes that still run and rotate, {}", short_bytes(bytes));
+        writeln!(
+            out,
+            "kept {kept}: they are a part of the run; `metaspy ship` takes them away safely"
+        )?;
     }
     out.flush()?;
     Ok(Ended::Fine)

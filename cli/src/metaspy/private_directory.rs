@@ -14,10 +14,11 @@ const TRIALS: usize = 16;
 /// Age from which on a directory without a lock is one of a command that was killed.
 const LEFT: Duration = Duration::from_secs(60);
 
-/// New subdirectory of the system's temporary directory, which all users share. No other user can read it or guess its
-/// name. Dropping it removes its files.
+/// New subdirectory of the system's temporary directory, which all users share. No other user can
+/// read it or guess its name. Dropping it removes its files.
 ///
-/// It is locked as long as it is in use, so the next run of the command removes what a killed one has left.
+/// It is locked as long as it is in use, so the next run of the command removes what a killed one
+/// has left.
 #[derive(Debug)]
 pub struct PrivateDirectory {
     path: PathBuf,
@@ -34,7 +35,8 @@ impl PrivateDirectory {
         let around = std::env::temp_dir();
         remove_left(&around, command);
         let created = create(&around, command);
-        let path = created.with_context(|| format!("cannot write to {}: set TMPDIR", around.display()))?;
+        let path =
+            created.with_context(|| format!("cannot write to {}: set TMPDIR", around.display()))?;
         let lock = File::open(&path).ok().filter(|lock| lock.try_lock().is_ok());
         Ok(PrivateDirectory { path, _lock: lock })
     }
@@ -51,16 +53,25 @@ impl Drop for PrivateDirectory {
     }
 }
 
-/// Removes the directories of runs of a command that were killed. Those of other users stay, because they cannot be read.
+/// Removes the directories of runs of a command that were killed. Those of other users stay,
+/// because they cannot be read.
 fn remove_left(around: &Path, command: &str) {
     let prefix = format!("metaspy-{command}-");
-    let has_name = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.starts_with(&prefix));
-    for entry in fs::read_dir(around).into_iter().flatten().flatten().filter(|entry| has_name(&entry.file_name())) {
+    let has_name =
+        |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.starts_with(&prefix));
+    for entry in fs::read_dir(around)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| has_name(&entry.file_name()))
+    {
         let is_old = |entry: &fs::DirEntry| {
             let metadata = entry.metadata().ok().filter(fs::Metadata::is_dir)?;
             metadata.modified().ok()?.elapsed().ok().filter(|age| *age > LEFT)
         };
-        if is_old(&entry).is_some() && File::open(entry.path()).is_ok_and(|left| left.try_lock().is_ok()) {
+        if is_old(&entry).is_some()
+            && File::open(entry.path()).is_ok_and(|left| left.try_lock().is_ok())
+        {
             let _ = fs::remove_dir_all(entry.path());
         }
     }

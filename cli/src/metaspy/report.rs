@@ -38,9 +38,11 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         return types(options, selector.as_ref(), out);
     }
     // Mistakes on the command line are reported before a recording is opened.
-    let parsed: Result<Vec<Condition>, String> = options.fail_if.iter().map(|text| text.parse()).collect();
+    let parsed: Result<Vec<Condition>, String> =
+        options.fail_if.iter().map(|text| text.parse()).collect();
     let conditions = parsed.map_err(say)?;
-    let parsed: Result<Vec<Expectation>, String> = options.expect.iter().map(|text| text.parse()).collect();
+    let parsed: Result<Vec<Expectation>, String> =
+        options.expect.iter().map(|text| text.parse()).collect();
     let expectations = parsed.map_err(say)?;
     let filter = filter::parse(options.filter.as_deref())?;
     let store = live::open_all(&options.sources)?;
@@ -77,7 +79,8 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         if report.cpu.is_none() {
             let why = match options.by {
                 by if by.is_of_causes() => {
-                    "samples are in events, not in what these led to: choose another --by".to_owned()
+                    "samples are in events, not in what these led to: choose another --by"
+                        .to_owned()
                 }
                 _ => NoFunctions::NoSamples.to_string(),
             };
@@ -97,22 +100,35 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         }
     }
     let numbers = if options.percent { Numbers::Percent } else { Numbers::All };
-    let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
-    let outcomes: Vec<Outcome> = expectations.iter().map(|expectation| expectation.judge(&store, &filter)).collect();
+    let verdicts: Vec<Verdict> =
+        conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
+    let outcomes: Vec<Outcome> =
+        expectations.iter().map(|expectation| expectation.judge(&store, &filter)).collect();
     options.json.write(
         out,
         |out| rows::json::write(out, &store, &report, top.limit(usize::MAX), &verdicts, &outcomes),
         |out| {
             rows::text::write(out, &store, &report, top.limit(TOP), numbers, &verdicts)?;
-            outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))?;
-            let mention = if has_mention(options) { findings::mention(&store, &options.sources) } else { None };
+            outcomes
+                .iter()
+                .try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))?;
+            let mention = if has_mention(options) {
+                findings::mention(&store, &options.sources)
+            } else {
+                None
+            };
             mention.iter().try_for_each(|line| writeln!(out, "\n{line}"))
         },
     )?;
     let unknown = verdicts.iter().filter(|verdict| verdict.holds.is_none()).map(Verdict::doubt);
-    let undecided = outcomes.iter().filter(|outcome| outcome.is_failure().is_none()).map(Outcome::doubt);
+    let undecided =
+        outcomes.iter().filter(|outcome| outcome.is_failure().is_none()).map(Outcome::doubt);
     let doubts: Vec<String> = unknown.chain(undecided).collect();
-    let unchecked = if options.allow_empty { Vec::new() } else { unchecked(&store, &filter, &verdicts, &outcomes) };
+    let unchecked = if options.allow_empty {
+        Vec::new()
+    } else {
+        unchecked(&store, &filter, &verdicts, &outcomes)
+    };
     for text in &unchecked {
         complain("metaspy", &format!("{text}; --allow-empty accepts this"));
     }
@@ -123,7 +139,8 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     Ok(if failed || !report.damage.is_empty() { Ended::Failed } else { Ended::Fine })
 }
 
-/// Whether the report ends with the number of findings: it is of the whole recording, and checks nothing.
+/// Whether the report ends with the number of findings: it is of the whole recording, and checks
+/// nothing.
 fn has_mention(options: &arguments::Report) -> bool {
     let is_whole = options.filter.is_none() && options.profile.is_empty() && !options.cpu;
     is_whole && options.fail_if.is_empty() && options.expect.is_empty()
@@ -131,8 +148,8 @@ fn has_mention(options: &arguments::Report) -> bool {
 
 /// Writes the functions by processor time.
 fn functions(options: &arguments::Report, store: &Store, out: &mut impl Write) -> Result<Ended> {
-    let functions =
-        with_time("counting", || Functions::read(store)).map_err(|why| say(format!("--functions: {why}")))?;
+    let functions = with_time("counting", || Functions::read(store))
+        .map_err(|why| say(format!("--functions: {why}")))?;
     let top = options.top.rows();
     options.json.print(
         out,
@@ -143,11 +160,20 @@ fn functions(options: &arguments::Report, store: &Store, out: &mut impl Write) -
 }
 
 /// Writes the events that are kept beyond the window.
-fn kept(options: &arguments::Report, store: &Store, filter: &Filter, out: &mut impl Write) -> Result<Ended> {
+fn kept(
+    options: &arguments::Report,
+    store: &Store,
+    filter: &Filter,
+    out: &mut impl Write,
+) -> Result<Ended> {
     filter::check(filter, store)?;
     let units = with_time("reading", || KeptUnits::read(store, filter));
     let units = units.ok_or_else(|| say(format!("--kept: {}", kept::NO_RULES)))?;
-    options.json.print(out, || kept::json(store, &units), || kept::text(store, &units, options.top.rows()))?;
+    options.json.print(
+        out,
+        || kept::json(store, &units),
+        || kept::text(store, &units, options.top.rows()),
+    )?;
     Ok(by_damage([store]))
 }
 
@@ -186,8 +212,13 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
     Ok(by_damage([store]))
 }
 
-/// Writes the types that arrived at the methods that match. Each recording has the types of its own program.
-fn types(options: &arguments::Report, selector: Option<&Selector>, out: &mut impl Write) -> Result<Ended> {
+/// Writes the types that arrived at the methods that match. Each recording has the types of its own
+/// program.
+fn types(
+    options: &arguments::Report,
+    selector: Option<&Selector>,
+    out: &mut impl Write,
+) -> Result<Ended> {
     let stores: Result<Vec<Store>> =
         live::paths_of(&options.sources)?.iter().map(|path| live::open_named(path)).collect();
     let stores = stores?;
@@ -206,24 +237,37 @@ fn types(options: &arguments::Report, selector: Option<&Selector>, out: &mut imp
 
 /// The types at the methods that match, and at the calls in them.
 fn types_of(types: Types, selector: &Selector) -> Result<Types> {
-    let callers = types.methods.iter().flat_map(|method| &method.callers).filter_map(|site| site.caller.as_deref());
-    let paths: BTreeSet<&str> = types.methods.iter().map(|method| method.path.as_str()).chain(callers).collect();
+    let callers = types
+        .methods
+        .iter()
+        .flat_map(|method| &method.callers)
+        .filter_map(|site| site.caller.as_deref());
+    let paths: BTreeSet<&str> =
+        types.methods.iter().map(|method| method.path.as_str()).chain(callers).collect();
     if !types.is_recorded || paths.iter().any(|path| selector.matches(path)) {
         return Ok(types.of(selector));
     }
     let nearest = selector.nearest(paths);
-    let advice = if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) };
+    let advice = if nearest.is_empty() {
+        String::new()
+    } else {
+        format!(": did you mean {}?", nearest.join(", "))
+    };
     Err(say(format!("--types: types arrived at no method that matches `{selector}`{advice}")))
 }
 
-/// The recordings of the other processes that were started with the same `METASPY_RECORD`, which a note names.
+/// The recordings of the other processes that were started with the same `METASPY_RECORD`, which a
+/// note names.
 fn beside(sources: &[PathBuf], store: &Store) -> Vec<String> {
     let Some(path) = store.path().filter(|_| sources.len() == 1) else { return Vec::new() };
     let others = live::beside(path, store);
     if !others.is_empty() {
         let names: Vec<String> = others.iter().map(|path| file_name(path)).collect();
-        let count =
-            if names.len() == 1 { "1 more process".to_owned() } else { format!("{} more processes", names.len()) };
+        let count = if names.len() == 1 {
+            "1 more process".to_owned()
+        } else {
+            format!("{} more processes", names.len())
+        };
         let advice = format!("metaspy report {} {}", file_name(path), names.join(" "));
         complain("metaspy", &format!("{count} recorded beside it; all as one: {advice}"));
     }
@@ -231,16 +275,30 @@ fn beside(sources: &[PathBuf], store: &Store) -> Vec<String> {
 }
 
 /// Sentences about conditions and expectations that had nothing to check.
-fn unchecked(store: &Store, filter: &Filter, verdicts: &[Verdict], outcomes: &[Outcome]) -> Vec<String> {
-    // What no file has here may be in those that are absent: then nothing is decided, and nothing fails.
+fn unchecked(
+    store: &Store,
+    filter: &Filter,
+    verdicts: &[Verdict],
+    outcomes: &[Outcome],
+) -> Vec<String> {
+    // What no file has here may be in those that are absent: then nothing is decided, and nothing
+    // fails.
     if (verdicts.is_empty() && outcomes.is_empty()) || store.absent_files().is_some() {
         return Vec::new();
     }
     let scope = Scope { filter: filter.clone(), detail: DetailLevel::Counts, ..Scope::default() };
     if store.tally(By::Site, &scope).rows.iter().all(|row| row.measure.count == 0) {
-        let why = if store.totals().emitted == 0 { "nothing was recorded" } else { "no event passes --filter" };
+        let why = if store.totals().emitted == 0 {
+            "nothing was recorded"
+        } else {
+            "no event passes --filter"
+        };
         return vec![format!("{why}, so no condition was checked")];
     }
     let empty = outcomes.iter().filter(|outcome| outcome.is_empty());
-    empty.map(|outcome| format!("--expect '{}': no event passes the first filter", outcome.expectation())).collect()
+    empty
+        .map(|outcome| {
+            format!("--expect '{}': no event passes the first filter", outcome.expectation())
+        })
+        .collect()
 }

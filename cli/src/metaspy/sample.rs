@@ -39,7 +39,8 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
         limit: options.seconds.map(std::time::Duration::from_secs_f64),
         output: if options.json.replaces_text() { Output::StandardError } else { Output::Shared },
     };
-    // Ctrl-C ends the program, or the sampling of a process, and the report follows. Programs do not inherit a handler.
+    // Ctrl-C ends the program, or the sampling of a process, and the report follows. Programs do
+    // not inherit a handler.
     let stop = Arc::new(AtomicBool::new(false));
     flag::register(SIGINT, stop.clone()).context("cannot handle Ctrl-C")?;
     let formats: [Format<'_>; 5] = [
@@ -58,13 +59,22 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let failed = matches!(run.ended, TargetEnded::Exited(status) if !status.success());
     let profile = Profile::new(run);
     append(&profile);
-    for (path, exporter) in formats.into_iter().filter_map(|(path, exporter)| Some((path.as_ref()?, exporter))) {
+    for (path, exporter) in
+        formats.into_iter().filter_map(|(path, exporter)| Some((path.as_ref()?, exporter)))
+    {
         let mut file = OutputFile::create(path).map_err(cannot_write(path))?;
-        exporter.export(&profile, &mut file).and_then(|_| file.complete()).map_err(cannot_write(path))?;
+        exporter
+            .export(&profile, &mut file)
+            .and_then(|_| file.complete())
+            .map_err(cannot_write(path))?;
         print_message(&format!("metaspy: written to {}", path.display()));
     }
     let layout = text::Layout { top: options.top.rows(), callers: options.callers };
-    options.json.write(out, |out| json::write(out, &profile), |out| text::write(out, &profile, layout))?;
+    options.json.write(
+        out,
+        |out| json::write(out, &profile),
+        |out| text::write(out, &profile, layout),
+    )?;
     Ok(if failed { Ended::Failed } else { Ended::Fine })
 }
 
@@ -73,7 +83,9 @@ fn show(profile: &Profile, top: Top) {
     let mut out = io::stdout();
     let mut text = Vec::from(if out.is_terminal() { "\x1b[2J\x1b[H" } else { "\n" });
     // The run goes on, whatever becomes of its output: it is the report that must be written.
-    let _ = text::write_live(&mut text, profile, top).and_then(|()| out.write_all(&text)).and_then(|()| out.flush());
+    let _ = text::write_live(&mut text, profile, top)
+        .and_then(|()| out.write_all(&text))
+        .and_then(|()| out.flush());
 }
 
 /// Writes the samples into the recordings of the sampled processes.
@@ -82,15 +94,23 @@ fn append(profile: &Profile) {
         let path = path.display();
         let text = match appended {
             Ok(Appended::All) => {
-                format!("{path} has the samples: metaspy report {path} --functions, or --by subject --cpu")
+                format!(
+                    "{path} has the samples: metaspy report {path} --functions, or --by subject --cpu"
+                )
             }
             Ok(Appended::WithoutFunctions) => format!(
                 "{path} has the samples: metaspy report {path} --by subject --cpu; their functions found no room: record \
                  with a larger METASPY_BUDGET"
             ),
-            Ok(Appended::StillWritten) => format!("{path} is still written, so its samples are in this report only"),
-            Ok(Appended::NoSamples) => format!("{path} has no samples: its process used too little processor time"),
-            Ok(Appended::NoRoom) => format!("{path} has no room for samples: record with a larger METASPY_BUDGET"),
+            Ok(Appended::StillWritten) => {
+                format!("{path} is still written, so its samples are in this report only")
+            }
+            Ok(Appended::NoSamples) => {
+                format!("{path} has no samples: its process used too little processor time")
+            }
+            Ok(Appended::NoRoom) => {
+                format!("{path} has no room for samples: record with a larger METASPY_BUDGET")
+            }
             Err(error) => format!("{path} does not get its samples: {error}"),
         };
         complain("metaspy", &text);

@@ -1,4 +1,5 @@
-//! The commands of the package `metaspy-scale`, which is installed apart from this one: its engines take long to build.
+//! The commands of the package `metaspy-scale`, which is installed apart from this one: its engines
+//! take long to build.
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::{OsStr, OsString};
@@ -36,7 +37,10 @@ fn help(command: &str) -> String {
     let mut all = Cli::command();
     all.build();
     let known = all.find_subcommand_mut(command).expect("it is a command of this program");
-    format!("{}\nIts options are those of {PROGRAM}, which is not installed: {INSTALL}.\n", known.render_help())
+    format!(
+        "{}\nIts options are those of {PROGRAM}, which is not installed: {INSTALL}.\n",
+        known.render_help()
+    )
 }
 
 /// True if a source is a sealed set, or a run, a host or a process of one.
@@ -54,13 +58,15 @@ fn is_run(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with("run=")
 }
 
-/// Makes recordings of a sealed set, and returns their paths. What cannot be restored is reported, and the others are read.
+/// Makes recordings of a sealed set, and returns their paths. What cannot be restored is reported,
+/// and the others are read.
 pub fn restored(source: &Path) -> Result<Vec<PathBuf>> {
     note_set(source);
     let mut program = Command::new(program());
     let output = program.arg("restore").arg("--").arg(source).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| cannot_start("restore", &error))?;
-    let paths: Vec<PathBuf> = String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect();
+    let paths: Vec<PathBuf> =
+        String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect();
     match output.status.code() {
         Some(0 | 1) if !paths.is_empty() => Ok(paths),
         _ => Err(say(format!("{} is a sealed set, which could not be restored", source.display()))),
@@ -89,7 +95,9 @@ fn note_below(directory: &Path, is_in_run: bool) {
 
 /// Puts the restored recordings of each run together: `run=…/host=…/process=….spy`.
 pub fn runs_of(restored: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
-    let run = |path: &Path| path.ancestors().find(|at| at.file_name().is_some_and(is_run)).map(Path::to_owned);
+    let run = |path: &Path| {
+        path.ancestors().find(|at| at.file_name().is_some_and(is_run)).map(Path::to_owned)
+    };
     let mut runs: Vec<(Option<PathBuf>, Vec<PathBuf>)> = Vec::new();
     for path in restored {
         let of = run(&path);
@@ -104,7 +112,9 @@ pub fn runs_of(restored: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
 fn cannot_start(command: &str, error: &io::Error) -> anyhow::Error {
     say(match error.kind() {
         io::ErrorKind::NotFound => {
-            format!("`metaspy {command}` is a command of {PROGRAM}, which is not installed: {INSTALL}")
+            format!(
+                "`metaspy {command}` is a command of {PROGRAM}, which is not installed: {INSTALL}"
+            )
         }
         _ => format!("cannot start {PROGRAM}: {error}"),
     })
@@ -121,7 +131,9 @@ pub fn installed() -> Option<PathBuf> {
 #[cfg(feature = "mcp")]
 pub fn on_path(program: &str) -> Option<PathBuf> {
     let name = format!("{program}{EXE_SUFFIX}");
-    env::split_paths(&env::var_os("PATH")?).map(|directory| directory.join(&name)).find(|file| file.is_file())
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|directory| directory.join(&name))
+        .find(|file| file.is_file())
 }
 
 /// The program beside this one, or else on the `PATH`.

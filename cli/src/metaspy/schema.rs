@@ -1,9 +1,10 @@
 //! `metaspy schema`: the shapes of JSON outputs, as JSON Schemas.
 //!
-//! The schemas are documents of their own, instead of derives on the types that are written: half of the outputs have no
-//! such type, a derive would add a dependency to the commands, and units and conditions need words either way. They cannot
-//! drift, because the tests of all commands validate each output, and every object is closed. They are in this package,
-//! because it alone has all commands.
+//! The schemas are documents of their own, instead of derives on the types that are written: half
+//! of the outputs have no such type, a derive would add a dependency to the commands, and units and
+//! conditions need words either way. They cannot drift, because the tests of all commands validate
+//! each output, and every object is closed. They are in this package, because it alone has all
+//! commands.
 
 use std::io::Write;
 
@@ -18,18 +19,24 @@ use crate::exit::Ended;
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
     name: &'static str,
-    /// Commands that write such an output, separated by commas. Words with `|` stand for several commands.
+    /// Commands that write such an output, separated by commas. Words with `|` stand for several
+    /// commands.
     written_by: &'static str,
     text: &'static str,
 }
 
 macro_rules! schema {
     ($name:literal, $written_by:literal) => {
-        Schema { name: $name, written_by: $written_by, text: include_str!(concat!("../../schemas/", $name, ".json")) }
+        Schema {
+            name: $name,
+            written_by: $written_by,
+            text: include_str!(concat!("../../schemas/", $name, ".json")),
+        }
     };
 }
 
-/// All schemas, with those that are used most often first. A command with several has the one of its plain form first.
+/// All schemas, with those that are used most often first. A command with several has the one of
+/// its plain form first.
 const SCHEMAS: [Schema; 17] = [
     schema!("report", "metaspy report --json"),
     schema!("contexts", "metaspy report --contexts --json"),
@@ -49,7 +56,8 @@ const SCHEMAS: [Schema; 17] = [
     schema!("verify", "metaspy verify --json"),
     schema!("list", "metaspy list --json"),
 ];
-/// The reference of the schema `run` to another one, which is printed in its place: a script reads one file.
+/// The reference of the schema `run` to another one, which is printed in its place: a script reads
+/// one file.
 const TYPES: &str = r#"{ "$ref": "types.json" }"#;
 
 #[derive(Deserialize)]
@@ -115,8 +123,9 @@ mod tests {
     /// The commands that have an option `--json`, with the words that lead to them.
     fn with_json(command: &Command, words: &str) -> Vec<String> {
         let own = command.get_arguments().any(|argument| argument.get_long() == Some("json"));
-        let below =
-            command.get_subcommands().flat_map(|below| with_json(below, &format!("{words} {}", below.get_name())));
+        let below = command
+            .get_subcommands()
+            .flat_map(|below| with_json(below, &format!("{words} {}", below.get_name())));
         own.then(|| words.to_owned()).into_iter().chain(below).collect()
     }
 
@@ -124,7 +133,9 @@ mod tests {
     fn commands(written_by: &str) -> Vec<String> {
         let alternatives = |line: &str| {
             line.split(' ').fold(vec![String::new()], |lines, word| {
-                let further = |line: &String| word.split('|').map(|word| format!("{line} {word}")).collect::<Vec<_>>();
+                let further = |line: &String| {
+                    word.split('|').map(|word| format!("{line} {word}")).collect::<Vec<_>>()
+                };
                 lines.iter().flat_map(further).collect()
             })
         };
@@ -138,9 +149,13 @@ mod tests {
         #[cfg(feature = "weave")]
         needed.extend(with_json(&crate::cargo_metaspy::arguments::Cli::command(), "cargo metaspy"));
         assert!(needed.len() >= 5, "{needed:?}");
-        let described: Vec<String> = SCHEMAS.iter().flat_map(|schema| commands(schema.written_by)).collect();
+        let described: Vec<String> =
+            SCHEMAS.iter().flat_map(|schema| commands(schema.written_by)).collect();
         for command in needed {
-            assert!(described.contains(&format!("{command} --json")), "`{command} --json` has no schema");
+            assert!(
+                described.contains(&format!("{command} --json")),
+                "`{command} --json` has no schema"
+            );
         }
     }
 
@@ -151,9 +166,13 @@ mod tests {
                 for (property, of) in properties {
                     let text = of.get("description").and_then(Value::as_str).unwrap_or_default();
                     assert!(text.ends_with('.'), "{name}: `{property}` has no description: {text}");
-                    let unit = [("_ns", "nanoseconds"), ("_us", "microseconds"), ("_percent", "percent")];
+                    let unit =
+                        [("_ns", "nanoseconds"), ("_us", "microseconds"), ("_percent", "percent")];
                     for (_, unit) in unit.iter().filter(|(end, _)| property.ends_with(end)) {
-                        assert!(text.contains(unit), "{name}: `{property}` is not in {unit}: {text}");
+                        assert!(
+                            text.contains(unit),
+                            "{name}: `{property}` is not in {unit}: {text}"
+                        );
                     }
                 }
                 assert_eq!(value["additionalProperties"], false, "{name}: an object is open");
@@ -171,7 +190,8 @@ mod tests {
             let id = document["$id"].as_str().unwrap_or_default();
             assert!(id.ends_with(&format!("/cli/schemas/{}.json", schema.name)), "{id}");
         }
-        let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas")).expect("it is there");
+        let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas"))
+            .expect("it is there");
         assert_eq!(files.count(), SCHEMAS.len(), "a file in `schemas` is no schema of the list");
     }
 }

@@ -17,7 +17,9 @@ const EVERY: Duration = Duration::from_millis(100);
 /// Writes a live recording to standard output, until it ends or the reader closes the pipe.
 pub fn send(source: &Path) -> Result<Ended> {
     if source == Path::new(STANDARD) {
-        return Err(say("standard input is a stream already: `metaspy stream` needs a process, a name or a file"));
+        return Err(say(
+            "standard input is a stream already: `metaspy stream` needs a process, a name or a file",
+        ));
     }
     let path = live::attach(Some(source))?;
     let store = live::open(&path)?;

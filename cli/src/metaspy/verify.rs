@@ -37,7 +37,9 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
     };
     writeln!(out, "{name}: {state}")?;
     let totals = &found.totals;
-    let mut line = |name: &str, count: u64, what: &str| writeln!(out, "{name:>10} {:>17}  {what}", grouped(count));
+    let mut line = |name: &str, count: u64, what: &str| {
+        writeln!(out, "{name:>10} {:>17}  {what}", grouped(count))
+    };
     line("emitted", totals.emitted, "calls, wherever they stand")?;
     line("events", found.events, "are stored: in the window, or kept by a rule")?;
     line("folded", totals.folded, "left the window, counted in the tallies")?;
@@ -50,7 +52,10 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
     line("sites", found.sites, "are named")?;
     line("labels", found.labels, "name subjects")?;
     if found.pending_fold {
-        writeln!(out, "a fold was under way when the process ended; it is counted as it should be")?;
+        writeln!(
+            out,
+            "a fold was under way when the process ended; it is counted as it should be"
+        )?;
     }
     for text in &found.damaged {
         writeln!(out, "damaged: {}", clean(text))?;
@@ -62,7 +67,11 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
         writeln!(out, "missing: {}", clean(text))?;
     }
     if found.malformed_traceparents > 0 {
-        writeln!(out, "note: {}", metaspy_report::rows::text::ignored(found.malformed_traceparents))?;
+        writeln!(
+            out,
+            "note: {}",
+            metaspy_report::rows::text::ignored(found.malformed_traceparents)
+        )?;
     }
     if found.rows_freed > 0 {
         let rows = counted(found.rows_freed, "row");
@@ -79,6 +88,10 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
         let bytes = counted(found.unused_cut, "byte");
         writeln!(out, "the file was cut by {bytes} behind its last block: no event stood there")?;
     }
-    writeln!(out, "{}", if found.is_sound() { "sound" } else { "NOT SOUND: what could be read was read" })?;
+    writeln!(
+        out,
+        "{}",
+        if found.is_sound() { "sound" } else { "NOT SOUND: what could be read was read" }
+    )?;
     Ok(())
 }

@@ -78,24 +78,35 @@ impl Client {
         let hello = client.answer_to(0);
         assert_eq!(hello["result"]["serverInfo"]["name"], "metaspy", "{hello}");
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        client.tools = client.request("tools/list", json!({}))["tools"].as_array().expect("a list").clone();
+        client.tools =
+            client.request("tools/list", json!({}))["tools"].as_array().expect("a list").clone();
         client
     }
 
     /// Starts a server and says nothing.
     pub fn unintroduced(command: &mut Command) -> Client {
-        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built for this");
+        let mut server = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it was built for this");
         let input = server.stdin.take();
         let output = BufReader::new(server.stdout.take().expect("it is piped"));
         let (sender, lines) = channel();
-        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        thread::spawn(move || {
+            output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         Client { server, input, lines, requests: 0, tools: Vec::new(), notified: Vec::new() }
     }
 
     /// Sends a line as it is.
     pub fn send_line(&mut self, line: &[u8]) {
         let input = self.input.as_mut().expect("the input is open");
-        input.write_all(line).and_then(|()| input.write_all(b"\n")).and_then(|()| input.flush()).expect("it reads");
+        input
+            .write_all(line)
+            .and_then(|()| input.write_all(b"\n"))
+            .and_then(|()| input.flush())
+            .expect("it reads");
     }
 
     pub fn send(&mut self, message: &Value) {
@@ -144,19 +155,28 @@ impl Client {
 
     /// Calls a tool. An answer has its schema, and no control characters.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Answer {
-        let message = self.try_request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let message =
+            self.try_request("tools/call", json!({ "name": tool, "arguments": arguments }));
         let result = &message["result"];
-        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {message}")).to_owned();
+        let text = result["content"][0]["text"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{tool}: {message}"))
+            .to_owned();
         let is_error = result["isError"] == true;
         let content = result["structuredContent"].clone();
         if !is_error {
-            let described = self.tools.iter().find(|described| described["name"] == tool).expect("it is listed");
+            let described = self
+                .tools
+                .iter()
+                .find(|described| described["name"] == tool)
+                .expect("it is listed");
             let faults = schema::faults(&described["outputSchema"], &content);
             assert!(faults.is_empty(), "{tool}: {faults:?}\n{content:#}");
         }
         let bytes = message.to_string().len();
         let all = format!("{text}{}", texts(&content));
-        let harmful = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
+        let harmful =
+            |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
         assert!(!all.contains(harmful), "{tool}: {all:?}");
         Answer { text, content, is_error, bytes }
     }
@@ -194,7 +214,9 @@ fn texts(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(texts).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| format!("{key}{}", texts(value))).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| format!("{key}{}", texts(value))).collect()
+        }
         _ => String::new(),
     }
 }

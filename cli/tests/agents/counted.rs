@@ -1,4 +1,5 @@
-//! A recording whose calls were only counted, as `cargo metaspy run` makes one: no answer is silent about what it cannot know.
+//! A recording whose calls were only counted, as `cargo metaspy run` makes one: no answer is silent
+//! about what it cannot know.
 
 use metaspy_core::Recording;
 use metaspy_core::arm::Mode;
@@ -30,7 +31,11 @@ fn an_agent_is_told_that_calls_were_only_counted_and_how_events_are_recorded() {
         ("expect", json!({ "expectation": "site:measure => cause:Scene::layout" })),
     ] {
         let answer = client.call(tool, arguments.clone());
-        assert!(!answer.is_error && answer.text.contains(FULL), "{tool} {arguments}: {}", answer.text);
+        assert!(
+            !answer.is_error && answer.text.contains(FULL),
+            "{tool} {arguments}: {}",
+            answer.text
+        );
     }
     for tool in ["event", "causes", "effects"] {
         let error = client.refused(tool, json!({ "id": "1.1" }));
@@ -39,7 +44,11 @@ fn an_agent_is_told_that_calls_were_only_counted_and_how_events_are_recorded() {
     let measured = client.call("rows", json!({ "filter": "site:measure" }));
     assert_eq!(measured.content["rows"][0]["calls"], 18);
     let slow = client.call("rows", json!({ "filter": "took:>1ms" }));
-    assert!(slow.text.contains("57 calls have no event") && slow.content["exact"] == false, "{}", slow.text);
+    assert!(
+        slow.text.contains("57 calls have no event") && slow.content["exact"] == false,
+        "{}",
+        slow.text
+    );
     let compared = client.call("compare", json!({ "before": "run.spy", "after": "run.spy" }));
     assert!(compared.text.contains("note: no calls were timed"), "{}", compared.text);
 }
@@ -56,5 +65,9 @@ fn silence_of_findings_comes_with_the_kinds_that_were_not_looked_for() {
     }
     let of_kind = client.call("findings", json!({ "kind": "repeated" })).text;
     assert!(of_kind.starts_with("repeated: nothing found"), "{of_kind}");
-    assert!(answer.content["not_looked_for"].as_array().is_some_and(|reasons: &Vec<Value>| !reasons.is_empty()));
+    assert!(
+        answer.content["not_looked_for"]
+            .as_array()
+            .is_some_and(|reasons: &Vec<Value>| !reasons.is_empty())
+    );
 }

@@ -9,9 +9,16 @@ use crate::client::{metaspy, workspace};
 
 fn install(directory: &std::path::Path, arguments: &[&str]) -> (i32, String) {
     let mut command = metaspy(directory, &[&["mcp", "--install"], arguments].concat());
-    let output = command.env("HOME", directory).env_remove("CODEX_HOME").output().expect("it was built for this test");
+    let output = command
+        .env("HOME", directory)
+        .env_remove("CODEX_HOME")
+        .output()
+        .expect("it was built for this test");
     let Output { status, stdout, stderr } = output;
-    (status.code().unwrap_or(-1), format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr)))
+    (
+        status.code().unwrap_or(-1),
+        format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr)),
+    )
 }
 
 #[test]
@@ -23,7 +30,8 @@ fn an_entry_is_printed_or_written_and_starts_the_server() {
         ("vscode", ".vscode/mcp.json", "servers"),
         ("gemini", ".gemini/settings.json", "mcpServers"),
     ] {
-        let (code, printed) = install(&directory, &[client, "run.spy", "--allow-run", "cargo metaspy *"]);
+        let (code, printed) =
+            install(&directory, &[client, "run.spy", "--allow-run", "cargo metaspy *"]);
         assert!(code == 0 && printed.contains(file) && printed.contains("--write"), "{printed}");
         assert!(!directory.join(file).exists(), "{client}");
         let (code, written) = install(&directory, &[client, "run.spy", "--write"]);
@@ -37,16 +45,20 @@ fn an_entry_is_printed_or_written_and_starts_the_server() {
     let (code, written) = install(&directory, &["codex", "--write"]);
     assert_eq!(code, 0, "{written}");
     let text = fs::read_to_string(directory.join(".codex/config.toml")).unwrap();
-    assert!(text.starts_with("[mcp_servers.metaspy]\n") && text.contains("args = [\"mcp\"]"), "{text}");
+    assert!(
+        text.starts_with("[mcp_servers.metaspy]\n") && text.contains("args = [\"mcp\"]"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_file_that_does_not_parse_or_may_not_be_written_stays_as_it_is() {
     let directory = workspace("clients-refused");
     fs::create_dir_all(directory.join(".codex")).unwrap();
-    for (client, file, text) in
-        [("claude", ".mcp.json", "{ \"mcpServers\": {"), ("codex", ".codex/config.toml", "[mcp_servers\n")]
-    {
+    for (client, file, text) in [
+        ("claude", ".mcp.json", "{ \"mcpServers\": {"),
+        ("codex", ".codex/config.toml", "[mcp_servers\n"),
+    ] {
         fs::write(directory.join(file), text).unwrap();
         let (code, said) = install(&directory, &[client, "--write"]);
         assert!(code == 2 && said.contains("nothing was written") && said.contains(file), "{said}");
@@ -58,17 +70,23 @@ fn a_file_that_does_not_parse_or_may_not_be_written_stays_as_it_is() {
     permissions.set_readonly(true);
     fs::set_permissions(&read_only, permissions).unwrap();
     let (code, said) = install(&directory, &["claude", "--write"]);
-    assert!(code == 2 && said.contains("read-only") && said.contains("nothing was written"), "{said}");
+    assert!(
+        code == 2 && said.contains("read-only") && said.contains("nothing was written"),
+        "{said}"
+    );
     assert_eq!(fs::read_to_string(&read_only).unwrap(), "{}");
     let parts = fs::read_dir(&directory).unwrap().filter_map(Result::ok);
-    assert!(!parts.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().ends_with(".part")));
+    assert!(
+        !parts.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().ends_with(".part"))
+    );
 }
 
 #[test]
 fn what_cannot_be_served_is_said() {
     let directory = workspace("unserved");
     let said = |arguments: &[&str]| {
-        let output = metaspy(&directory, arguments).stdin(std::process::Stdio::null()).output().unwrap();
+        let output =
+            metaspy(&directory, arguments).stdin(std::process::Stdio::null()).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (code, error) = said(&["mcp", "-"]);

@@ -28,7 +28,11 @@ fn fails(site: &'static Site, subject: Subject) {
 fn failures_that_no_hook_saw_are_unknown_to_agents_where_the_report_has_null() {
     let directory = workspace("unseen");
     let turn = fixture::turn();
-    let recording = Recording::file(directory.join("run.spy")).budget(4 << 20).collector(false).start().unwrap();
+    let recording = Recording::file(directory.join("run.spy"))
+        .budget(4 << 20)
+        .collector(false)
+        .start()
+        .unwrap();
     let profiler = Profiler::new("market").observe(methods("market::**")).install().unwrap();
     call(&OPEN, parcel(1), || call(&SELL, parcel(1), || ()));
     call(&PACK, parcel(2), || ());
@@ -38,9 +42,11 @@ fn failures_that_no_hook_saw_are_unknown_to_agents_where_the_report_has_null() {
     drop(turn);
     let mut client = Client::start(&directory, &["run.spy"]);
     for by in ["site", "subject", "site,subject", "type"] {
-        let report = metaspy(&directory, &["report", "run.spy", "--json", "--by", by]).output().unwrap();
+        let report =
+            metaspy(&directory, &["report", "run.spy", "--json", "--by", by]).output().unwrap();
         let report: Value = serde_json::from_slice(&report.stdout).expect("it is JSON");
-        let failed: Vec<&Value> = report["rows"].as_array().unwrap().iter().map(|row| &row["failed"]).collect();
+        let failed: Vec<&Value> =
+            report["rows"].as_array().unwrap().iter().map(|row| &row["failed"]).collect();
         let answer = client.call("rows", json!({ "by": by }));
         let rows = answer.content["rows"].as_array().unwrap();
         let of_agent = |row: &Value| match row["failed_unknown"] == true {
@@ -52,12 +58,21 @@ fn failures_that_no_hook_saw_are_unknown_to_agents_where_the_report_has_null() {
             failed.into_iter().cloned().collect::<Vec<_>>(),
             "{by}"
         );
-        assert!(answer.text.contains("failures not known") && answer.text.contains(", 1 failed"), "{}", answer.text);
+        assert!(
+            answer.text.contains("failures not known") && answer.text.contains(", 1 failed"),
+            "{}",
+            answer.text
+        );
         assert!(rows.iter().all(|row| row["outcomes_unknown"].is_null()), "{rows:?}");
     }
     let rows = client.ask("rows", json!({ "by": "site" }))["rows"].clone();
-    let of = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+    let of = |name: &str| {
+        rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone()
+    };
     assert_eq!(of("market::Box::open")["failed_unknown"], true);
-    assert!(of("market::Stall::sell")["failed_unknown"].is_null() && of("market::Stall::sell")["failed"].is_null());
+    assert!(
+        of("market::Stall::sell")["failed_unknown"].is_null()
+            && of("market::Stall::sell")["failed"].is_null()
+    );
     assert_eq!(of("market::Box::pack")["failed"], 1);
 }

@@ -15,13 +15,19 @@ fn recordings_are_resources_and_there_is_a_prompt() {
     let read = client.request("resources/read", json!({ "uri": address }));
     let text = read["contents"][0]["text"].as_str().unwrap();
     let recording: Value = serde_json::from_str(text).unwrap();
-    assert_eq!((&recording["calls"], &recording["state"]), (&json!(38), &json!("closed")), "{recording:#}");
-    let absent = client.try_request("resources/read", json!({ "uri": "metaspy:recording/none.spy" }));
+    assert_eq!(
+        (&recording["calls"], &recording["state"]),
+        (&json!(38), &json!("closed")),
+        "{recording:#}"
+    );
+    let absent =
+        client.try_request("resources/read", json!({ "uri": "metaspy:recording/none.spy" }));
     assert!(absent["error"]["message"].to_string().contains("resources/list"), "{absent}");
     let prompts = client.request("prompts/list", json!({}));
     assert_eq!(prompts["prompts"][0]["title"], "Why is this slow", "{prompts}");
     let name = &prompts["prompts"][0]["name"];
-    let prompt = client.request("prompts/get", json!({ "name": name, "arguments": { "what": "the \"UI\"" } }));
+    let prompt = client
+        .request("prompts/get", json!({ "name": name, "arguments": { "what": "the \"UI\"" } }));
     let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
     assert!(text.contains(r#"about "the \"UI\""."#), "{text}");
 }
@@ -86,9 +92,15 @@ fn a_thousand_garbled_messages_end_neither_the_server_nor_its_answers() {
 fn nonsense_before_the_introduction_is_an_error_or_ignored() {
     let directory = page("early", 1);
     let mut client = Client::unintroduced(&mut metaspy(&directory, &["mcp", "run.spy"]));
-    for line in
-        ["", "hello", "{", "\u{7f}\u{0}", "[]", "null", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}"]
-    {
+    for line in [
+        "",
+        "hello",
+        "{",
+        "\u{7f}\u{0}",
+        "[]",
+        "null",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+    ] {
         client.send_line(line.as_bytes());
     }
     client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }));

@@ -1,4 +1,5 @@
-//! The questions of `docs/agents.md`: the calls that answer them, how many they are, and how long their answers.
+//! The questions of `docs/agents.md`: the calls that answer them, how many they are, and how long
+//! their answers.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +27,8 @@ fn calls_of(row: &str) -> Vec<(String, Value)> {
     let cells = row.split('`').skip(1).step_by(2);
     let call = |cell: &str| {
         let (tool, arguments) = cell.split_once(' ').unwrap_or((cell, "{}"));
-        let arguments = serde_json::from_str(arguments).unwrap_or_else(|error| panic!("{cell}: {error}"));
+        let arguments =
+            serde_json::from_str(arguments).unwrap_or_else(|error| panic!("{cell}: {error}"));
         (tool.to_owned(), arguments)
     };
     cells.map(call).collect()
@@ -42,7 +44,9 @@ fn filled(arguments: &Value, answers: &[Value]) -> Value {
         None => value.clone(),
     };
     let arguments = arguments.as_object().expect("arguments are an object");
-    Value::Object(arguments.iter().map(|(name, value)| (name.clone(), fill(value))).collect::<Map<_, _>>())
+    Value::Object(
+        arguments.iter().map(|(name, value)| (name.clone(), fill(value))).collect::<Map<_, _>>(),
+    )
 }
 
 /// Adds the sources of the demo to a workspace.
@@ -50,16 +54,22 @@ fn add_sources(directory: &Path) {
     let layout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/layout/src/tree");
     fs::create_dir_all(directory.join("examples/layout/src/tree")).unwrap();
     for file in fs::read_dir(layout).expect("the repository has it").filter_map(Result::ok) {
-        fs::copy(file.path(), directory.join("examples/layout/src/tree").join(file.file_name())).unwrap();
+        fs::copy(file.path(), directory.join("examples/layout/src/tree").join(file.file_name()))
+            .unwrap();
     }
 }
 
 #[test]
 fn ten_questions_are_answered_by_few_calls_with_small_answers() {
     let directory = workspace("questions");
-    let sections: String =
-        (0..60).map(|n| format!("<section><h2>Title {n}</h2><p>Words of {n}</p></section>")).collect();
-    fs::write(directory.join("page.html"), format!("<html><body><main>{sections}</main></body></html>")).unwrap();
+    let sections: String = (0..60)
+        .map(|n| format!("<section><h2>Title {n}</h2><p>Words of {n}</p></section>"))
+        .collect();
+    fs::write(
+        directory.join("page.html"),
+        format!("<html><body><main>{sections}</main></body></html>"),
+    )
+    .unwrap();
     fs::write(directory.join("metaspy.toml"), SETTINGS).unwrap();
     for (recording, events) in [("before.spy", "20000"), ("after.spy", "10000")] {
         let arguments = ["demo", "page.html", "--record", recording, "--events", events];
@@ -91,7 +101,8 @@ fn ten_questions_are_answered_by_few_calls_with_small_answers() {
 /// A line without its times and shares of them, which differ from run to run.
 fn timeless(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
-    let is_unit = |word: &str| ["ns", "µs", "ms", "s", "%"].contains(&word.trim_end_matches([',', '.']));
+    let is_unit =
+        |word: &str| ["ns", "µs", "ms", "s", "%"].contains(&word.trim_end_matches([',', '.']));
     let is_number = |at: usize| words.get(at + 1).is_some_and(|next| is_unit(next));
     let mut shown: Vec<&str> = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -104,12 +115,15 @@ fn timeless(line: &str) -> String {
 fn the_calls_from_a_question_to_the_line_have_the_answers_of_the_document() {
     let directory = workspace("transcript");
     // What takes long depends on the machine.
-    fs::write(directory.join("metaspy.toml"), "[findings.kinds.hot-subject]\noff = true\n").unwrap();
-    let output = metaspy(&directory, &["demo", "--record", "run.spy", "--events", "100k"]).output().unwrap();
+    fs::write(directory.join("metaspy.toml"), "[findings.kinds.hot-subject]\noff = true\n")
+        .unwrap();
+    let output =
+        metaspy(&directory, &["demo", "--record", "run.spy", "--events", "100k"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     add_sources(&directory);
     let mut client = Client::start(&directory, &["run.spy"]);
-    let transcript = DOCUMENT.split("```").find_map(|block| block.strip_prefix("text\n")).expect("it is there");
+    let transcript =
+        DOCUMENT.split("```").find_map(|block| block.strip_prefix("text\n")).expect("it is there");
     let (mut answers, mut text, mut bytes) = (Vec::new(), String::new(), 0);
     for line in transcript.lines().filter(|line| !line.is_empty()) {
         if let Some(quoted) = line.strip_prefix("  ") {
@@ -119,7 +133,8 @@ fn the_calls_from_a_question_to_the_line_have_the_answers_of_the_document() {
         }
         let (call, size) = line.rsplit_once("  ").expect("a call has a size");
         let (tool, arguments) = call.split_once(' ').expect("a call has arguments");
-        let arguments: Value = serde_json::from_str(arguments).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let arguments: Value =
+            serde_json::from_str(arguments).unwrap_or_else(|error| panic!("{line}: {error}"));
         let answer = client.call(tool, filled(&arguments, &answers));
         assert!(!answer.is_error, "{line}: {}", answer.text);
         let kilobytes: f64 = size.trim().trim_end_matches(" kB").parse().expect("it is a number");
@@ -129,5 +144,9 @@ fn the_calls_from_a_question_to_the_line_have_the_answers_of_the_document() {
         answers.push(answer.content);
         text = answer.text;
     }
-    assert!((1..=CALLS).contains(&answers.len()) && bytes <= BYTES, "{} calls, {bytes} bytes", answers.len());
+    assert!(
+        (1..=CALLS).contains(&answers.len()) && bytes <= BYTES,
+        "{} calls, {bytes} bytes",
+        answers.len()
+    );
 }

@@ -19,7 +19,8 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str, faults: &mut Vec
         match word.as_str() {
             "$schema" | "$defs" | "title" | "description" | "default" | "format" => {}
             "$ref" => {
-                let pointer = expected.as_str().and_then(|text| text.strip_prefix('#')).unwrap_or_default();
+                let pointer =
+                    expected.as_str().and_then(|text| text.strip_prefix('#')).unwrap_or_default();
                 match root.pointer(pointer) {
                     Some(schema) => check(root, schema, value, at, faults),
                     None => faults.push(format!("{at}: there is no {expected}")),
@@ -63,20 +64,31 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str, faults: &mut Vec
             "const" if value == expected => {}
             "minimum" if value.as_f64() >= expected.as_f64() => {}
             "maximum" if value.as_f64() <= expected.as_f64() => {}
-            "minItems" if value.as_array().map(Vec::len) >= expected.as_u64().map(|least| least as usize) => {}
-            "maxItems" if value.as_array().map(Vec::len) <= expected.as_u64().map(|most| most as usize) => {}
+            "minItems"
+                if value.as_array().map(Vec::len)
+                    >= expected.as_u64().map(|least| least as usize) => {}
+            "maxItems"
+                if value.as_array().map(Vec::len)
+                    <= expected.as_u64().map(|most| most as usize) => {}
             _ => faults.push(format!("{at}: {word} {expected} does not hold of {value}")),
         }
     }
     if let (false, Value::Object(map), Some(more)) =
         (words.contains_key("properties"), value, words.get("additionalProperties"))
     {
-        map.iter().for_each(|(name, value)| check(root, more, value, &format!("{at}.{name}"), faults));
+        map.iter()
+            .for_each(|(name, value)| check(root, more, value, &format!("{at}.{name}"), faults));
     }
 }
 
 /// Each key of an object is described.
-fn properties(root: &Value, words: &Map<String, Value>, value: &Value, at: &str, faults: &mut Vec<String>) {
+fn properties(
+    root: &Value,
+    words: &Map<String, Value>,
+    value: &Value,
+    at: &str,
+    faults: &mut Vec<String>,
+) {
     for (name, value) in value.as_object().into_iter().flatten() {
         match words["properties"].get(name) {
             Some(schema) => check(root, schema, value, &format!("{at}.{name}"), faults),

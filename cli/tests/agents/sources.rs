@@ -48,7 +48,11 @@ fn a_source_is_shown_with_a_note_if_it_is_younger_than_the_recording() {
     let directory = page("younger", 2);
     let mut client = Client::start(&directory, &["run.spy"]);
     let source = client.ask("source", json!({ "site": "page::Scene::measure", "around": 1 }));
-    assert_eq!((&source["changed_since"], &source["first_line"]), (&json!(true), &json!(87)), "{source:#}");
+    assert_eq!(
+        (&source["changed_since"], &source["first_line"]),
+        (&json!(true), &json!(87)),
+        "{source:#}"
+    );
     assert_eq!(source["lines"].as_array().map(Vec::len), Some(11));
 }
 
@@ -69,7 +73,11 @@ fn a_recording_outside_of_the_workspace_is_not_read_through_a_link() {
     fs::create_dir_all(directory.join("sealed/run=1")).unwrap();
     let mut client = Client::start(&directory, &[]);
     let listed = client.ask("recordings", json!({}));
-    assert_eq!((&listed["total"], &listed["recordings"][0]["name"]), (&json!(1), &json!("run.spy")), "{listed:#}");
+    assert_eq!(
+        (&listed["total"], &listed["recordings"][0]["name"]),
+        (&json!(1), &json!("run.spy")),
+        "{listed:#}"
+    );
     for (name, expected) in [
         ("link.spy", "is outside of"),
         ("other", "is outside of"),

@@ -7,7 +7,9 @@ use crate::{ended, fixture, metaspy, text};
 
 /// Every command that reads a file refuses it, with a sentence that has `word` in it.
 fn refused(path: &str, word: &str) {
-    for arguments in [&["report", path][..], &["report", path, "--json"], &["verify", path], &["open", path]] {
+    for arguments in
+        [&["report", path][..], &["report", path, "--json"], &["verify", path], &["open", path]]
+    {
         let (code, out, error) = ended(arguments);
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {error}");
         assert!(error.starts_with("metaspy: ") && error.contains(word), "{arguments:?}: {error}");
@@ -80,7 +82,9 @@ fn a_report_is_not_exact_where_verify_finds_damage() {
     let place = metaspy_core::format::superblock::FOLDERS * 8;
     let record = u64::from_le_bytes(bytes[place..place + 8].try_into().unwrap()) as usize;
     let record_end = record + metaspy_core::format::folder::WORDS * 8;
-    for (what, from, to) in [("blocks", written - 8 * 4096, written - 5 * 4096), ("folded", record, record_end)] {
+    for (what, from, to) in
+        [("blocks", written - 8 * 4096, written - 5 * 4096), ("folded", record, record_end)]
+    {
         let mut damaged = bytes.clone();
         damaged[from..to].fill(if what == "folded" { 9 } else { 0 });
         let path = file("unsound.spy", &damaged);
@@ -88,7 +92,10 @@ fn a_report_is_not_exact_where_verify_finds_damage() {
         assert_eq!(code, 1, "{what}: {out}");
         let (code, out, _) = ended(&["report", text(&path)]);
         assert_eq!(code, 1, "{what}: {out}");
-        assert!(out.contains("(not exact: it is damaged)") && out.contains("\ndamaged: "), "{what}: {out}");
+        assert!(
+            out.contains("(not exact: it is damaged)") && out.contains("\ndamaged: "),
+            "{what}: {out}"
+        );
         let (code, out, _) = ended(&["report", text(&path), "--json"]);
         let report: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!((code, &report["exact"]), (1, &false.into()), "{what}");
@@ -122,9 +129,14 @@ fn no_damage_makes_it_panic() {
             damaged[random as usize % range] = (random >> 40) as u8;
         }
         let path = file("damaged.spy", &damaged);
-        for arguments in [&["report", text(&path), "--by", "subject"][..], &["verify", text(&path), "--json"]] {
+        for arguments in
+            [&["report", text(&path), "--by", "subject"][..], &["verify", text(&path), "--json"]]
+        {
             let (code, _, error) = ended(arguments);
-            assert!((0..=2).contains(&code) && !error.contains("panicked"), "round {round}, {arguments:?}: {error}");
+            assert!(
+                (0..=2).contains(&code) && !error.contains("panicked"),
+                "round {round}, {arguments:?}: {error}"
+            );
         }
     }
 }
@@ -150,7 +162,10 @@ fn a_process_that_is_not_there_or_not_recorded() {
     let own = std::process::id().to_string();
     let (code, _, error) = ended(&["attach", &own]);
     assert_eq!(code, 2);
-    assert!(error.contains("not being recorded") && error.contains("METASPY_RECORD=live"), "{error}");
+    assert!(
+        error.contains("not being recorded") && error.contains("METASPY_RECORD=live"),
+        "{error}"
+    );
     let (code, _, error) = ended(&["attach"]);
     assert_eq!(code, 2);
     assert!(error.contains("none of your processes"), "{error}");
@@ -182,11 +197,14 @@ fn a_page_that_cannot_be_laid_out_is_an_error_before_anything_is_recorded() {
         return;
     }
     let run = fixture::directory().join("page.spy");
-    for (name, bytes, word) in
-        [("empty.html", &b""[..], "empty"), ("plain.html", b"\x00\x01\x02", "page"), ("blank.html", b"<p></p>", "page")]
-    {
+    for (name, bytes, word) in [
+        ("empty.html", &b""[..], "empty"),
+        ("plain.html", b"\x00\x01\x02", "page"),
+        ("blank.html", b"<p></p>", "page"),
+    ] {
         let page = file(name, bytes);
-        let (code, out, error) = ended(&["demo", text(&page), "--record", text(&run), "--seconds", "1"]);
+        let (code, out, error) =
+            ended(&["demo", text(&page), "--record", text(&run), "--seconds", "1"]);
         assert_eq!((code, out.as_str()), (2, ""), "{name}: {error}");
         assert!(error.contains(word) && !run.exists(), "{name}: {error}");
     }
@@ -225,14 +243,16 @@ fn an_empty_list_names_the_directory() {
     assert!(ended(&["clean"]).1.contains("0 recordings removed"));
 }
 
-/// Names of files and values of variables are not ours: no message passes their escape sequences to the terminal.
+/// Names of files and values of variables are not ours: no message passes their escape sequences to
+/// the terminal.
 #[cfg(unix)]
 #[test]
 fn messages_have_no_control_characters_of_names_and_variables() {
     const EVIL: &str = "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m";
     let check = |what: &str, command: &mut std::process::Command| {
         let output = command.output().expect("the command can be started");
-        let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("it prints UTF-8");
+        let text =
+            String::from_utf8([output.stdout, output.stderr].concat()).expect("it prints UTF-8");
         let bad = text.chars().find(|c| c.is_control() && *c != '\n');
         assert!(bad.is_none() && text.contains("title"), "{what}: {text:?}");
     };
@@ -242,7 +262,12 @@ fn messages_have_no_control_characters_of_names_and_variables() {
     }
     check(
         "--filter",
-        &mut metaspy(&["report", text(&fixture::closed("evil.spy", 1)), "--filter", &format!("site:{EVIL}")]),
+        &mut metaspy(&[
+            "report",
+            text(&fixture::closed("evil.spy", 1)),
+            "--filter",
+            &format!("site:{EVIL}"),
+        ]),
     );
     let story = || {
         let mut story = metaspy(&["__story"]);
@@ -264,7 +289,8 @@ fn messages_have_no_control_characters_of_names_and_variables() {
     check("METASPY_DIR", metaspy(&["list"]).env("METASPY_DIR", &directory));
     std::fs::create_dir_all(&directory).expect("the test's directory can be written");
     let path = directory.join("layout-4194999-7.spy");
-    std::fs::copy(fixture::closed("evil.spy", 1), path).expect("the test's directory can be written");
+    std::fs::copy(fixture::closed("evil.spy", 1), path)
+        .expect("the test's directory can be written");
     check("list", metaspy(&["list"]).env("METASPY_DIR", &directory));
     check("clean", metaspy(&["clean"]).env("METASPY_DIR", &directory));
 }
@@ -277,7 +303,10 @@ fn what_was_not_recorded_is_an_error_that_names_what_records_it() {
         (&["report", text(&closed), "--types"][..], "cargo metaspy run --types"),
         (&["report", text(&closed), "--contexts"], "cargo metaspy run --contexts"),
         (&["report", text(&closed), "--allocations"], "cargo metaspy run --allocations"),
-        (&["export", text(&closed), "--format", "contexts-time", "-o", text(&tree)], "cargo metaspy run --contexts"),
+        (
+            &["export", text(&closed), "--format", "contexts-time", "-o", text(&tree)],
+            "cargo metaspy run --contexts",
+        ),
     ] {
         let (code, out, error) = ended(line);
         assert_eq!((code, out.as_str()), (2, ""), "{line:?}: {error}");
@@ -288,7 +317,8 @@ fn what_was_not_recorded_is_an_error_that_names_what_records_it() {
 
 #[test]
 fn a_second_document_does_not_go_to_standard_output() {
-    let (code, out, error) = ended(&["report", text(&fixture::closed("both.spy", 1)), "--lcov", "-"]);
+    let (code, out, error) =
+        ended(&["report", text(&fixture::closed("both.spy", 1)), "--lcov", "-"]);
     assert_eq!((code, out.as_str()), (2, ""), "{error}");
     assert!(error.contains("name a file"), "{error}");
 }
@@ -320,6 +350,9 @@ fn no_command_waits_for_a_pipe_or_reads_a_device_without_end() {
         let output = command.output().expect("it starts");
         let error = String::from_utf8_lossy(&output.stderr);
         let is_refused = output.status.code() == Some(2) && error.contains(expected);
-        assert!(is_refused || expected.is_empty() || line.starts_with("grammar report"), "{line}: {error}");
+        assert!(
+            is_refused || expected.is_empty() || line.starts_with("grammar report"),
+            "{line}: {error}"
+        );
     }
 }

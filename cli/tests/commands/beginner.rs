@@ -8,7 +8,8 @@ use metaspy::prelude::*;
 
 use crate::{fixture, text};
 
-/// Mistakes that are refused: the words after `metaspy`, the cause that the answer states, and the next step that it names.
+/// Mistakes that are refused: the words after `metaspy`, the cause that the answer states, and the
+/// next step that it names.
 const MISTAKES: [(&str, &str, &str); 31] = [
     // The command line.
     ("", "Usage: metaspy COMMAND", "Start here"),
@@ -23,7 +24,11 @@ const MISTAKES: [(&str, &str, &str); 31] = [
     ("demo", "needs a terminal", "metaspy demo --record run.spy"),
     ("open run.spy", "needs a terminal", "metaspy report run.spy"),
     // What is not a recording, and what is none any more.
-    ("report missing.spy", "there is no file missing.spy", "has no hooks (`cargo metaspy run` gives it some)"),
+    (
+        "report missing.spy",
+        "there is no file missing.spy",
+        "has no hooks (`cargo metaspy run` gives it some)",
+    ),
     ("report missing.spy", "feature `record` is off", "cargo tree -e features -i metaspy"),
     ("report letter.spy", "not a metaspy recording", "metaspy list"),
     ("report empty.spy", "empty", "record again"),
@@ -53,9 +58,17 @@ const MISTAKES: [(&str, &str, &str); 31] = [
 const RECORDED_MISTAKES: [(&str, &str, &str); 6] = [
     ("report idle.spy", "no hook ran while a profiler was installed", "METASPY_OBSERVE='*'"),
     ("findings idle.spy", "no hook ran while a profiler was installed", "METASPY_OBSERVE='*'"),
-    ("report forgets.spy", "no profiler was installed", "call `Profiler::install` and keep what it returns"),
+    (
+        "report forgets.spy",
+        "no profiler was installed",
+        "call `Profiler::install` and keep what it returns",
+    ),
     ("report exits.spy", "the program ended first, as with `process::exit`", "metaspy open"),
-    ("report replaces.spy", "METASPY_RECORD=replaces.spy ends here", "`metaspy report own.spy` has what follows"),
+    (
+        "report replaces.spy",
+        "METASPY_RECORD=replaces.spy ends here",
+        "`metaspy report own.spy` has what follows",
+    ),
     ("diff run.spy run.spy", "run.spy is compared with itself", "METASPY_RECORD=after.spy"),
 ];
 
@@ -73,7 +86,9 @@ impl Work {
 /// What a program of these tests does; as a test of its own, nothing.
 #[test]
 fn program() {
-    let own = |name: &str| metaspy::Recording::file(name).budget(1 << 20).start().expect("the file can be made");
+    let own = |name: &str| {
+        metaspy::Recording::file(name).budget(1 << 20).start().expect("the file can be made")
+    };
     match std::env::var("METASPY_BEGINNER").as_deref() {
         Ok("forgets") => {
             let recording = own("forgets.spy");
@@ -90,7 +105,10 @@ fn program() {
 /// Runs the program in a directory, recorded if it makes no recording of its own.
 fn run(directory: &Path, mistake: &str) {
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args(["beginner::program", "--exact"]).current_dir(directory).env("METASPY_BEGINNER", mistake);
+    command
+        .args(["beginner::program", "--exact"])
+        .current_dir(directory)
+        .env("METASPY_BEGINNER", mistake);
     command.env_remove("METASPY_OBSERVE").env_remove("METASPY_RECORD");
     if mistake != "forgets" {
         command.env("METASPY_RECORD", format!("{mistake}.spy"));
@@ -115,10 +133,19 @@ fn the_help_of_commands_that_are_installed_apart_needs_no_program() {
 /// Runs `metaspy`, and returns its exit code and all that it prints.
 fn answer(directory: &Path, arguments: &str) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
-    command.args(arguments.split(' ').filter(|word| !word.is_empty())).current_dir(directory).stdin(Stdio::null());
-    command.env("METASPY_DIR", text(&directory.join("live"))).env("PATH", "/nowhere").env_remove("METASPY_RECORD");
+    command
+        .args(arguments.split(' ').filter(|word| !word.is_empty()))
+        .current_dir(directory)
+        .stdin(Stdio::null());
+    command
+        .env("METASPY_DIR", text(&directory.join("live")))
+        .env("PATH", "/nowhere")
+        .env_remove("METASPY_RECORD");
     let output = command.output().expect("the command can be started");
-    (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+    )
 }
 
 #[test]
@@ -128,7 +155,12 @@ fn each_mistake_is_answered_with_the_cause_and_the_next_command() {
     let bytes = fs::read(fixture::closed("beginner.spy", 20)).expect("it was just recorded");
     let mut old = bytes.clone();
     old[12..16].copy_from_slice(&0u32.to_le_bytes());
-    let files = [("run.spy", &*bytes), ("letter.spy", b"Dear reader"), ("empty.spy", b""), ("old.spy", &old)];
+    let files = [
+        ("run.spy", &*bytes),
+        ("letter.spy", b"Dear reader"),
+        ("empty.spy", b""),
+        ("old.spy", &old),
+    ];
     for (name, content) in files.into_iter().chain([("cut.spy", &bytes[..100])]) {
         fs::write(directory.join(name), content).expect("the test's directory can be written");
     }
@@ -137,13 +169,17 @@ fn each_mistake_is_answered_with_the_cause_and_the_next_command() {
     }
     let mut unanswered = String::new();
     let recorded = RECORDED_MISTAKES.map(|mistake| (0, mistake));
-    for (code, (arguments, cause, next)) in MISTAKES.map(|mistake| (2, mistake)).into_iter().chain(recorded) {
+    for (code, (arguments, cause, next)) in
+        MISTAKES.map(|mistake| (2, mistake)).into_iter().chain(recorded)
+    {
         let (ended, answer) = answer(&directory, arguments);
         // Long sentences are in several lines.
         let words = answer.split_whitespace().collect::<Vec<_>>().join(" ");
-        let is_answered = words.contains(cause) && words.contains(next) && !words.contains("panicked");
+        let is_answered =
+            words.contains(cause) && words.contains(next) && !words.contains("panicked");
         if ended != Some(code) || !is_answered {
-            unanswered += &format!("metaspy {arguments}: {ended:?}, not `{cause}` and `{next}`:\n{answer}\n");
+            unanswered +=
+                &format!("metaspy {arguments}: {ended:?}, not `{cause}` and `{next}`:\n{answer}\n");
         }
     }
     assert_eq!(unanswered, "");

@@ -9,7 +9,11 @@ fn completions(shell: &str) -> String {
 
 /// As cargo starts it.
 fn completions_of_cargo(shell: &str) -> String {
-    written_by(Command::new(env!("CARGO_BIN_EXE_cargo-metaspy")).args(["metaspy", "completions", shell]))
+    written_by(Command::new(env!("CARGO_BIN_EXE_cargo-metaspy")).args([
+        "metaspy",
+        "completions",
+        shell,
+    ]))
 }
 
 fn written_by(command: &mut Command) -> String {
@@ -71,13 +75,20 @@ fn other_shells_have_completions_too() {
 fn the_man_page_has_the_commands_of_the_help() {
     let page = completions("man");
     assert!(page.contains(".TH metaspy 1"), "{page}");
-    for (command, option) in
-        [("FINDINGS", "\\-\\-fail\\-on"), ("BLUEPRINT", "\\-\\-html"), ("HISTORY RUN", "\\-\\-runs"), ("OTLP", "")]
-    {
-        let (_, section) =
-            page.split_once(&format!(".SH \"METASPY {command}\"")).unwrap_or_else(|| panic!("{command}: {page}"));
+    for (command, option) in [
+        ("FINDINGS", "\\-\\-fail\\-on"),
+        ("BLUEPRINT", "\\-\\-html"),
+        ("HISTORY RUN", "\\-\\-runs"),
+        ("OTLP", ""),
+    ] {
+        let (_, section) = page
+            .split_once(&format!(".SH \"METASPY {command}\""))
+            .unwrap_or_else(|| panic!("{command}: {page}"));
         let (section, _) = section.split_once("\n.SH ").unwrap_or((section, ""));
-        assert!(section.contains(option) && section.contains(".SS SYNOPSIS"), "{command}: {section}");
+        assert!(
+            section.contains(option) && section.contains(".SS SYNOPSIS"),
+            "{command}: {section}"
+        );
     }
     assert!(!page.contains("(1)"), "it refers to no page that nobody has: {page}");
     assert!(!page.contains("The story that"), "a hidden command is not listed");

@@ -1,5 +1,5 @@
-//! One number, one meaning: a total is the same in every output, whether its calls are stored or have left the window, and it is
-//! the time in which at least one call of its row was open.
+//! One number, one meaning: a total is the same in every output, whether its calls are stored or
+//! have left the window, and it is the time in which at least one call of its row was open.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ type Row = (String, String, String);
 fn record(name: &str, budget: u64) -> PathBuf {
     let _turn = fixture::turn();
     let path = fixture::directory().join(name);
-    let (recording, installed) = fixture::begin_with(Recording::file(&path), Mode::Full, budget, 3_000);
+    let (recording, installed) =
+        fixture::begin_with(Recording::file(&path), Mode::Full, budget, 3_000);
     drop(installed);
     recording.close();
     path
@@ -67,16 +68,21 @@ fn a_total_is_the_union_of_the_calls_of_its_row_in_every_output() {
             let of_row = events.iter().filter(|event| within(store.site_path(event.site), &of));
             // A report of types and packages is about methods alone.
             let is_method = |event: &&Event| {
-                by == "site" || store.site(event.site).is_some_and(|site| site.kind.name() == "method")
+                by == "site"
+                    || store.site(event.site).is_some_and(|site| site.kind.name() == "method")
             };
             assert_eq!(found, store.span_ns(union(of_row.filter(is_method))), "{by} {of}");
-            assert!(row["self_ns"].as_u64().is_some_and(|own| own <= found) && found <= run, "{by} {row}");
+            assert!(
+                row["self_ns"].as_u64().is_some_and(|own| own <= found) && found <= run,
+                "{by} {row}"
+            );
             checked += 1;
         }
     }
     for ((_, _, key), row) in rows(&path, "subject") {
         let (Some(found), Ok(key)) = (total(&row), key.parse::<u64>()) else { continue };
-        let of_row = events.iter().filter(|event| event.subject.is_some_and(|subject| subject.key == key));
+        let of_row =
+            events.iter().filter(|event| event.subject.is_some_and(|subject| subject.key == key));
         assert_eq!(found, store.span_ns(union(of_row)), "#{key}");
         checked += 1;
     }
@@ -84,7 +90,8 @@ fn a_total_is_the_union_of_the_calls_of_its_row_in_every_output() {
 
     // The text and a comparison have the same numbers.
     let (_, listed, _) = ended(&["report", text(&path), "--by", "site", "--top", "all"]);
-    let (_, compared, _) = ended(&["diff", text(&path), text(&path), "--by", "site", "--top", "all", "--json"]);
+    let (_, compared, _) =
+        ended(&["diff", text(&path), text(&path), "--by", "site", "--top", "all", "--json"]);
     let compared: Value = serde_json::from_str(&compared).expect("it is JSON");
     let compared = compared["rows"].as_array().expect("there are rows");
     for ((_, _, key), row) in rows(&path, "site") {
@@ -92,8 +99,14 @@ fn a_total_is_the_union_of_the_calls_of_its_row_in_every_output() {
         let of: String = serde_json::from_str(&key).expect("it is a path");
         let line = listed.lines().find(|line| line.starts_with(&of)).expect("it has a line");
         assert!(line.contains(&metaspy_report::text::time(found)), "{found} ns: {line}");
-        let twice = compared.iter().find(|row| row.to_string().contains(&key)).expect("it is in the comparison");
-        assert_eq!((&twice["total_ns"]["before"], &twice["total_ns"]["after"]), (&row["total_ns"], &row["total_ns"]));
+        let twice = compared
+            .iter()
+            .find(|row| row.to_string().contains(&key))
+            .expect("it is in the comparison");
+        assert_eq!(
+            (&twice["total_ns"]["before"], &twice["total_ns"]["after"]),
+            (&row["total_ns"], &row["total_ns"])
+        );
     }
 }
 
@@ -108,7 +121,11 @@ fn a_total_stays_the_same_when_its_calls_leave_the_window() {
         for (key, row) in &stored {
             let (before, after) = (row["total_ns"].as_u64(), folded[key]["total_ns"].as_u64());
             if folded[key]["total_at_most"].as_bool() == Some(true) {
-                assert!(after > before && matches!(by, "type" | "package"), "{by} {row} {}", folded[key]);
+                assert!(
+                    after > before && matches!(by, "type" | "package"),
+                    "{by} {row} {}",
+                    folded[key]
+                );
             } else {
                 assert_eq!(before, after, "{by} {row} {}", folded[key]);
             }

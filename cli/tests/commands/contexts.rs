@@ -19,8 +19,12 @@ fn pack(boxes: u32) {
 fn a_recording_has_a_tree_of_calling_contexts_that_reports_and_exports_print() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("contexts.spy");
-    let recording = Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
-    let profiler = Profiler::new("tree").method_profiler(Contexts::default()).install().expect("there is room");
+    let recording =
+        Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let profiler = Profiler::new("tree")
+        .method_profiler(Contexts::default())
+        .install()
+        .expect("there is room");
     pack(1);
     for _ in 0..4 {
         call(&SELL, Subject::NONE, || pack(3));
@@ -53,7 +57,10 @@ fn a_recording_has_a_tree_of_calling_contexts_that_reports_and_exports_print() {
     assert_changes_are_noticed(&["metaspy", "report", "--contexts", "--json"], &json);
     assert_eq!((&json["calls"], &json["cut"], &json["lost"]), (&17.into(), &0.into(), &0.into()));
     let contexts = json["contexts"].as_array().expect("there is a list");
-    assert_eq!((contexts.len(), &contexts[2]["parent"], &contexts[2]["calls"]), (5, &1.into(), &4.into()));
+    assert_eq!(
+        (contexts.len(), &contexts[2]["parent"], &contexts[2]["calls"]),
+        (5, &1.into(), &4.into())
+    );
 
     let (code, stacks, _) = ended(&["export", path, "--to", "contexts"]);
     let mut stacks: Vec<&str> = stacks.lines().collect();

@@ -32,7 +32,10 @@ fn a_demo_of_one_frame_is_as_long_as_what_it_holds() {
     let (code, _, error) = ended(&["demo", "--record", text(&path), "--events", "5"]);
     assert_eq!(code, 0, "{error}");
     let (_, report) = crate::report::json(&["report", text(&path)]);
-    let (events, bytes) = (report["emitted"].as_u64().expect("a number"), path.metadata().expect("it is there").len());
+    let (events, bytes) = (
+        report["emitted"].as_u64().expect("a number"),
+        path.metadata().expect("it is there").len(),
+    );
     // An event has 32 bytes, and each element of the page has a label and relations.
     assert!(bytes < events * 80, "{bytes} bytes for {events} events");
     assert!(ended(&["verify", text(&path)]).1.contains("sound"));
@@ -44,13 +47,15 @@ fn a_filter_selects_the_events_behind_a_picture_of_subjects() {
     ended(&["demo", "--record", text(&path), "--events", "20k"]);
     let view = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/layout/views/needless.toml");
     let widths = |filter: &str| {
-        let line = ["blueprint", "domain", text(&path), "--view", view, "--filter", filter, "--json"];
+        let line =
+            ["blueprint", "domain", text(&path), "--view", view, "--filter", filter, "--json"];
         let (code, out, error) = ended(&line);
         assert_eq!(code, 0, "{error}");
         let scene: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");
         assert!(out.contains(&format!("only events that pass {filter}")), "{}", scene["notes"]);
         let nodes = scene["nodes"].as_array().expect("there are boxes").iter();
-        let mut widths: Vec<u64> = nodes.map(|node| (node[2].as_f64().expect("a width") * 10.0) as u64).collect();
+        let mut widths: Vec<u64> =
+            nodes.map(|node| (node[2].as_f64().expect("a width") * 10.0) as u64).collect();
         widths.sort_unstable();
         widths.dedup();
         widths.len()
@@ -62,7 +67,8 @@ fn a_filter_selects_the_events_behind_a_picture_of_subjects() {
     let methods = fixture::directory().join("methods.toml");
     let of_layout = "width = { query = \"site:layout\" }\nfill = { value = \"longest\", query = \"took:>1ns\" }\n";
     std::fs::write(&methods, of_layout).expect("it can be written");
-    let (code, out, error) = ended(&["blueprint", "structural", text(&path), "--view", text(&methods), "--json"]);
+    let (code, out, error) =
+        ended(&["blueprint", "structural", text(&path), "--view", text(&methods), "--json"]);
     assert_eq!(code, 0, "{error}");
     let scene: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");
     let nodes = scene["nodes"].as_array().expect("there are boxes");
@@ -72,7 +78,8 @@ fn a_filter_selects_the_events_behind_a_picture_of_subjects() {
     assert!(code == 2 && error.contains("structural and behavioural"), "{error}");
     // A query of the view that selects nothing is no picture of zeros.
     let wrong = fixture::directory().join("wrong.toml");
-    std::fs::write(&wrong, "subjects = \"node\"\nwidth = { query = \"site:layot\" }\n").expect("it can be written");
+    std::fs::write(&wrong, "subjects = \"node\"\nwidth = { query = \"site:layot\" }\n")
+        .expect("it can be written");
     let (_, _, error) = ended(&["blueprint", "structural", text(&path), "--view", text(&wrong)]);
     assert!(error.contains("or draw `domain`"), "{error}");
     let (code, _, error) = ended(&["blueprint", "domain", text(&path), "--view", text(&wrong)]);
@@ -85,12 +92,14 @@ fn a_recorded_demo_ends_with_its_finding() {
     let (code, out, error) = ended(&["demo", "--record", text(&path), "--events", "250k"]);
     assert_eq!(code, 0, "{error}");
     let last: Vec<&str> = out.lines().rev().take(3).collect();
-    let (_, report) = crate::report::json(&["report", text(&path), "--filter", "site:Scene::needless"]);
+    let (_, report) =
+        crate::report::json(&["report", text(&path), "--filter", "site:Scene::needless"]);
     let needless = report["rows"][0]["count"].as_u64().expect("a number");
     assert!(last[2].starts_with(&metaspy_report::text::grouped(needless)), "{needless}: {out}");
     assert!(last[2].contains("were needless") && last[1].contains("were not kept"), "{out}");
     // The line is a command.
-    let command: Vec<&str> = last[0].split("metaspy ").nth(1).expect("a command").split(' ').collect();
+    let command: Vec<&str> =
+        last[0].split("metaspy ").nth(1).expect("a command").split(' ').collect();
     let (code, nodes, error) = ended(&command);
     assert_eq!(code, 0, "{error}");
     assert!(nodes.contains("<div>"), "{nodes}");

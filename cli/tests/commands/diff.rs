@@ -13,7 +13,9 @@ fn json(before: &str, after: &str, more: &[&str]) -> (i32, Value) {
 
 fn row<'d>(diff: &'d Value, label: &str) -> &'d Value {
     let rows = diff["rows"].as_array().expect("rows");
-    rows.iter().find(|row| row["label"] == label).unwrap_or_else(|| panic!("no row {label}: {diff}"))
+    rows.iter()
+        .find(|row| row["label"] == label)
+        .unwrap_or_else(|| panic!("no row {label}: {diff}"))
 }
 
 #[test]
@@ -21,14 +23,25 @@ fn counts_are_compared_exactly_and_times_beside_them() {
     let (before, after) = (fixture::closed("diff-a.spy", 2), fixture::closed("diff-b.spy", 3));
     let (code, diff) = json(text(&before), text(&after), &[]);
     let measure = row(&diff, "page::Scene::measure");
-    assert_eq!((code, &measure["count"]["before"], &measure["count"]["after"]), (0, &12.into(), &18.into()));
-    assert_eq!((&measure["count"]["ratio"], &measure["count"]["interval"]), (&1.5.into(), &Value::Null));
+    assert_eq!(
+        (code, &measure["count"]["before"], &measure["count"]["after"]),
+        (0, &12.into(), &18.into())
+    );
+    assert_eq!(
+        (&measure["count"]["ratio"], &measure["count"]["interval"]),
+        (&1.5.into(), &Value::Null)
+    );
     assert_eq!(measure["total_ns"]["after"], 18 * 60_300);
     // A site without calls is in both versions, and did not change.
     let never = row(&diff, "page::Scene::never");
     assert_eq!((&never["in"], &never["changed"]), (&"both".into(), &false.into()));
     let (_, out, _) = ended(&["diff", text(&before), text(&after)]);
-    assert!(out.contains("page::Scene::measure") && out.contains("+50.0 %") && !out.contains("Scene::never"), "{out}");
+    assert!(
+        out.contains("page::Scene::measure")
+            && out.contains("+50.0 %")
+            && !out.contains("Scene::never"),
+        "{out}"
+    );
     assert!(out.contains("the noise of the times is unknown"), "{out}");
 }
 
@@ -36,7 +49,8 @@ fn counts_are_compared_exactly_and_times_beside_them() {
 fn a_recording_compared_with_itself_has_no_change() {
     let path = fixture::closed("diff-same.spy", 2);
     for by in ["site", "subject", "method", "type", "package"] {
-        let (code, out, _) = ended(&["diff", text(&path), text(&path), "--by", by, "--fail-on", "count +0%"]);
+        let (code, out, _) =
+            ended(&["diff", text(&path), text(&path), "--by", by, "--fail-on", "count +0%"]);
         assert!(code == 0 && out.starts_with("no change in "), "{by}: {out}");
         assert!(out.contains("passed: count +0%"), "{by}: {out}");
     }
@@ -52,7 +66,10 @@ fn several_recordings_of_a_version_give_an_interval() {
     assert_eq!((code, &layout["total_ns"]["interval"]["coverage"]), (1, &0.9.into()));
     assert_eq!(layout["total_ns"]["ratio"], 2.0);
     assert_eq!(diff["conditions"][0]["failed"], true);
-    assert!(diff["rows"].as_array().expect("rows").iter().all(|row| row["kind"] == "method"), "{diff}");
+    assert!(
+        diff["rows"].as_array().expect("rows").iter().all(|row| row["kind"] == "method"),
+        "{diff}"
+    );
     // A directory is a version, too.
     let directory = fixture::directory().join("diff-dir");
     std::fs::create_dir_all(&directory).expect("the test's directory can be written");
@@ -60,18 +77,27 @@ fn several_recordings_of_a_version_give_an_interval() {
         std::fs::copy(file, directory.join(format!("{at}.spy"))).expect("it can be copied");
     }
     let (_, diff) = json(text(&directory), &after, &[]);
-    assert_eq!((&diff["recordings"]["before"], &diff["recordings"]["after"]), (&3.into(), &3.into()));
-    // So is a directory with one for each run, as a history writes it. A run that was interrupted is none.
+    assert_eq!(
+        (&diff["recordings"]["before"], &diff["recordings"]["after"]),
+        (&3.into(), &3.into())
+    );
+    // So is a directory with one for each run, as a history writes it. A run that was interrupted
+    // is none.
     let directory = fixture::directory().join("diff-history");
     for (run, file) in ["run-1", "run-2", "run-3.unfinished"].iter().zip(before.split(',')) {
         std::fs::create_dir_all(directory.join(run)).expect("the test's directory can be written");
         std::fs::copy(file, directory.join(run).join("run.spy")).expect("it can be copied");
     }
     let (_, diff) = json(text(&directory), &after, &[]);
-    assert_eq!((&diff["recordings"]["before"], &diff["count"]["before"]), (&2.into(), &38.into()), "{diff}");
+    assert_eq!(
+        (&diff["recordings"]["before"], &diff["count"]["before"]),
+        (&2.into(), &38.into()),
+        "{diff}"
+    );
 }
 
-/// The processes of a run are added up, and repeated runs are not: their median would hide what one process does more often.
+/// The processes of a run are added up, and repeated runs are not: their median would hide what one
+/// process does more often.
 #[test]
 fn the_recordings_that_one_run_left_in_a_directory_are_one_run() {
     let files = [fixture::closed("diff-run-1.spy", 2), fixture::closed("diff-run-2.spy", 3)];
@@ -122,19 +148,28 @@ fn count(path: &str) -> u64 {
 fn a_method_that_did_not_run_is_not_gone() {
     let (before, after) = (fixture::closed("diff-i.spy", 2), fixture::closed("diff-j.spy", 0));
     let (code, out, error) = ended(&["diff", text(&before), text(&after)]);
-    let measure = out.lines().find(|line| line.contains("Scene::measure")).unwrap_or_else(|| panic!("{out}{error}"));
+    let measure = out
+        .lines()
+        .find(|line| line.contains("Scene::measure"))
+        .unwrap_or_else(|| panic!("{out}{error}"));
     assert!(code == 0 && measure.contains("did not run") && !out.contains("gone"), "{out}");
     // Under a filter it may have run.
-    let (_, out, _) = ended(&["diff", text(&before), text(&after), "--filter", "outcome:succeeded,returned"]);
-    let measure = out.lines().find(|line| line.contains("Scene::measure")).unwrap_or_else(|| panic!("{out}"));
-    assert!(measure.contains("-100.0 %") && !out.contains("gone") && !out.contains("did not run"), "{out}");
+    let (_, out, _) =
+        ended(&["diff", text(&before), text(&after), "--filter", "outcome:succeeded,returned"]);
+    let measure =
+        out.lines().find(|line| line.contains("Scene::measure")).unwrap_or_else(|| panic!("{out}"));
+    assert!(
+        measure.contains("-100.0 %") && !out.contains("gone") && !out.contains("did not run"),
+        "{out}"
+    );
 }
 
 #[test]
 fn rows_are_sorted_by_a_column_in_text_and_json() {
     let (before, after) = (fixture::closed("diff-g.spy", 2), fixture::closed("diff-h.spy", 3));
     let (code, diff) = json(text(&before), text(&after), &["--sort", "name", "--top", "2"]);
-    let labels: Vec<_> = diff["rows"].as_array().expect("rows").iter().map(|row| row["label"].to_string()).collect();
+    let labels: Vec<_> =
+        diff["rows"].as_array().expect("rows").iter().map(|row| row["label"].to_string()).collect();
     assert!(code == 0 && labels.len() == 2 && labels.is_sorted(), "{labels:?}");
     let changes = |diff: &Value| -> Vec<i64> {
         let count = |row: &Value, at: &str| row["count"][at].as_i64().expect("a number");
@@ -146,7 +181,10 @@ fn rows_are_sorted_by_a_column_in_text_and_json() {
     let (code, _, _) = ended(&["diff", text(&before), text(&after), "--percent"]);
     let (refused, _, error) = ended(&["diff", text(&before), text(&after), "--sort", "misses"]);
     assert_eq!((code, refused), (0, 2));
-    assert!(error.contains("--sort: both versions have no `misses`; sort by count, total, self, name"), "{error}");
+    assert!(
+        error.contains("--sort: both versions have no `misses`; sort by count, total, self, name"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -154,7 +192,10 @@ fn a_check_decides_how_the_command_ends() {
     let (before, after) = (fixture::closed("diff-c.spy", 2), fixture::closed("diff-d.spy", 3));
     let judged = |gate: &str| ended(&["diff", text(&before), text(&after), "--fail-on", gate]);
     let (code, out, _) = judged("count +10%");
-    assert!(code == 1 && out.contains("FAILED: count +10%") && out.contains("all together"), "{out}");
+    assert!(
+        code == 1 && out.contains("FAILED: count +10%") && out.contains("all together"),
+        "{out}"
+    );
     assert_eq!((judged("count +50%").0, judged("count -10%").0), (0, 0));
     // Nothing to compare is no success.
     let (code, out, _) = judged("bytes +10%");
@@ -163,7 +204,8 @@ fn a_check_decides_how_the_command_ends() {
     assert!(code == 2 && error.contains("write 'count +10%'"), "{error}");
 }
 
-/// No gate passes over what the recordings do not know: it fails, or it is not decided and the command states why.
+/// No gate passes over what the recordings do not know: it fails, or it is not decided and the
+/// command states why.
 #[test]
 fn a_check_of_recordings_that_lack_something_never_passes() {
     use metaspy_core::recording::Policy;
@@ -171,7 +213,8 @@ fn a_check_of_recordings_that_lack_something_never_passes() {
     let recorded = |name: &str, policy: Policy| {
         let path = fixture::directory().join(name);
         let _turn = fixture::turn();
-        let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path).policy(policy), 8_000);
+        let (recording, installed) =
+            fixture::begin(metaspy_core::Recording::file(&path).policy(policy), 8_000);
         drop(installed);
         recording.close();
         path
@@ -208,7 +251,8 @@ fn a_check_of_recordings_that_lack_something_never_passes() {
 #[test]
 fn a_version_without_events_is_compared_and_a_missing_recording_is_refused() {
     let (before, after) = (fixture::closed("diff-e.spy", 1), fixture::closed("diff-f.spy", 3));
-    let (code, out, error) = ended(&["diff", text(&before), text(&after), "--filter", "subject:#99"]);
+    let (code, out, error) =
+        ended(&["diff", text(&before), text(&after), "--filter", "subject:#99"]);
     assert!(code == 0 && out.starts_with("no change in 0 rows"), "{out}{error}");
     let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-such.spy");
     let (code, _, error) = ended(&["diff", text(&before), text(&missing)]);

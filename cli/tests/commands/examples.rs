@@ -15,8 +15,12 @@ const OF_A_PROGRAM: [&str; 2] = ["history", "instructions"];
 fn commands() -> Vec<String> {
     let (code, help, _) = ended(&["--help"]);
     assert_eq!(code, 0, "{help}");
-    let rows = help.lines().skip_while(|line| !line.starts_with("Look")).take_while(|line| !line.starts_with("Fleets"));
-    rows.map(|row| row[10..].split_whitespace().next().expect("a row has a command").to_owned()).collect()
+    let rows = help
+        .lines()
+        .skip_while(|line| !line.starts_with("Look"))
+        .take_while(|line| !line.starts_with("Fleets"));
+    rows.map(|row| row[10..].split_whitespace().next().expect("a row has a command").to_owned())
+        .collect()
 }
 
 /// The examples of a help, up to the first one that runs the command.
@@ -24,7 +28,10 @@ fn first_example(command: &str) -> String {
     let (code, help, _) = ended(&[command, "--help"]);
     assert_eq!(code, 0, "{help}");
     let mut lines = help.lines();
-    assert!(lines.next().is_some_and(|line| line.starts_with("Example")), "{command} begins with an example: {help}");
+    assert!(
+        lines.next().is_some_and(|line| line.starts_with("Example")),
+        "{command} begins with an example: {help}"
+    );
     let mut example = String::new();
     for line in lines.map_while(|line| line.strip_prefix("  ")) {
         example += &format!("{line}\n");
@@ -40,7 +47,10 @@ fn pasted(example: &str, directory: &Path) -> Output {
     let path = format!("{}:{}", metaspy.display(), std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
     shell.args(["-ec", example]).current_dir(directory).env("PATH", path).env("HOME", directory);
-    shell.env("METASPY_DIR", directory.join("live")).env_remove("METASPY_RECORD").env_remove("XDG_DATA_HOME");
+    shell
+        .env("METASPY_DIR", directory.join("live"))
+        .env_remove("METASPY_RECORD")
+        .env_remove("XDG_DATA_HOME");
     shell.output().expect("there is a shell")
 }
 
@@ -55,7 +65,8 @@ fn the_first_example_of_each_command_works() {
             continue;
         }
         // The recording is made once.
-        let is_made = |line: &&str| line.starts_with("metaspy demo") && directory.join("run.spy").exists();
+        let is_made =
+            |line: &&str| line.starts_with("metaspy demo") && directory.join("run.spy").exists();
         let example = match command.as_str() {
             "sample" | "diff" => example,
             _ => example.lines().filter(|line| !is_made(line)).collect::<Vec<_>>().join("\n"),
@@ -76,16 +87,24 @@ fn the_first_example_of_each_command_works() {
 #[test]
 fn commands_of_the_other_package_state_how_it_is_installed() {
     for command in ["query", "seal", "restore", "cluster", "ship", "serve", "otlp"] {
-        let output = Command::new(env!("CARGO_BIN_EXE_metaspy")).arg(command).env("PATH", "/nowhere").output();
-        let error = String::from_utf8_lossy(&output.expect("it can be started").stderr).into_owned();
+        let output = Command::new(env!("CARGO_BIN_EXE_metaspy"))
+            .arg(command)
+            .env("PATH", "/nowhere")
+            .output();
+        let error =
+            String::from_utf8_lossy(&output.expect("it can be started").stderr).into_owned();
         assert!(error.contains("cargo install --locked --path scale"), "{command}: {error}");
     }
 }
 
 /// The commands of `docs/README.md`.
 fn questions() -> Vec<String> {
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/README.md")).expect("the page exists");
-    let cells = page.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split(" | ").nth(1));
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/README.md"))
+        .expect("the page exists");
+    let cells = page
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .filter_map(|line| line.split(" | ").nth(1));
     let commands = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
     commands
         .filter(|code| code.contains("metaspy "))
@@ -100,10 +119,12 @@ fn every_question_of_the_documents_has_a_command_that_runs() {
     fs::write(directory.join("FILE.pest"), "RULE = { \"a\" | \"b\" }").expect("it can be written");
     fs::write(directory.join("CORPUS/a"), "a").expect("it can be written");
     fs::write(directory.join("stacks.txt"), "main;parse 17\n").expect("it can be written");
-    let recorded = pasted("METASPY_KEEP='took:>p99' metaspy demo --record run.spy --events 120k", &directory);
+    let recorded =
+        pasted("METASPY_KEEP='took:>p99' metaspy demo --record run.spy --events 120k", &directory);
     assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
     for name in ["before", "after", "client", "server"] {
-        fs::copy(directory.join("run.spy"), directory.join(format!("{name}.spy"))).expect("it can be copied");
+        fs::copy(directory.join("run.spy"), directory.join(format!("{name}.spy")))
+            .expect("it can be copied");
     }
     let questions = questions();
     assert!(questions.len() > 35, "{}", questions.len());
@@ -115,7 +136,8 @@ fn every_question_of_the_documents_has_a_command_that_runs() {
         }
         if words[..2] == ["cargo", "metaspy"] {
             use metaspy_cli::cargo_metaspy::arguments::{Cli, sorted};
-            let parsed = <Cli as clap::Parser>::try_parse_from(sorted(words[1..].iter().map(Into::into)));
+            let parsed =
+                <Cli as clap::Parser>::try_parse_from(sorted(words[1..].iter().map(Into::into)));
             assert!(parsed.is_ok(), "{command}");
             continue;
         }
@@ -124,15 +146,25 @@ fn every_question_of_the_documents_has_a_command_that_runs() {
         match words[1] {
             "open" | "attach" => {
                 assert!(
-                    ["terminal", "recorded", "the same recording"].iter().any(|why| error.contains(why)),
+                    ["terminal", "recorded", "the same recording"]
+                        .iter()
+                        .any(|why| error.contains(why)),
                     "{command}: {error}"
                 )
             }
-            "mcp" if !cfg!(feature = "mcp") => assert!(error.contains("--features mcp"), "{command}: {error}"),
-            "query" | "ship" | "serve" | "otlp" => assert!(error.contains("--path scale"), "{command}: {error}"),
+            "mcp" if !cfg!(feature = "mcp") => {
+                assert!(error.contains("--features mcp"), "{command}: {error}")
+            }
+            "query" | "ship" | "serve" | "otlp" => {
+                assert!(error.contains("--path scale"), "{command}: {error}")
+            }
             // There is no such program, process or repository.
             "sample" | "history" => assert!(!error.contains("Usage"), "{command}: {error}"),
-            _ => assert!(matches!(code, Some(0 | 1)), "{command}: {}{error}", String::from_utf8_lossy(&stdout)),
+            _ => assert!(
+                matches!(code, Some(0 | 1)),
+                "{command}: {}{error}",
+                String::from_utf8_lossy(&stdout)
+            ),
         }
     }
 }

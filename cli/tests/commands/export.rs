@@ -1,4 +1,5 @@
-//! `metaspy export`: where the document goes, and how the command ends. The documents are tested in `tests/exports`.
+//! `metaspy export`: where the document goes, and how the command ends. The documents are tested in
+//! `tests/exports`.
 
 use std::fs;
 
@@ -7,11 +8,20 @@ use crate::{ended, fixture, text};
 #[test]
 fn the_document_goes_to_standard_output_or_into_a_file() {
     let path = fixture::closed("export.spy", 3);
-    let (code, out, error) = ended(&["export", text(&path), "--to", "jsonl", "--filter", "site:measure"]);
+    let (code, out, error) =
+        ended(&["export", text(&path), "--to", "jsonl", "--filter", "site:measure"]);
     assert_eq!((code, out.lines().count(), error.as_str()), (0, 18, ""));
     let file = fixture::directory().join("export.jsonl");
-    let (code, nothing, error) =
-        ended(&["export", text(&path), "--to", "jsonl", "--filter", "site:measure", "-o", text(&file)]);
+    let (code, nothing, error) = ended(&[
+        "export",
+        text(&path),
+        "--to",
+        "jsonl",
+        "--filter",
+        "site:measure",
+        "-o",
+        text(&file),
+    ]);
     assert_eq!((code, nothing.as_str()), (0, ""));
     assert!(error.contains("written to ") && error.contains(": 18 events"), "{error}");
     assert_eq!(fs::read_to_string(&file).expect("it was written"), out);
@@ -28,10 +38,12 @@ fn the_formats_are_listed_and_an_unknown_one_is_refused() {
 #[test]
 fn a_filter_that_selects_nothing_is_reported() {
     let path = fixture::closed("export-none.spy", 1);
-    let (code, out, error) = ended(&["export", text(&path), "--to", "jsonl", "--filter", "subject:#99"]);
+    let (code, out, error) =
+        ended(&["export", text(&path), "--to", "jsonl", "--filter", "subject:#99"]);
     assert_eq!((code, out.as_str()), (0, ""));
     assert!(error.contains("no event passes --filter"), "{error}");
-    let (code, _, error) = ended(&["export", text(&path), "--to", "jsonl", "--filter", "site:mesure"]);
+    let (code, _, error) =
+        ended(&["export", text(&path), "--to", "jsonl", "--filter", "site:mesure"]);
     assert!(code == 2 && error.contains("measure"), "{error}");
 }
 

@@ -1,4 +1,5 @@
-//! Conditions on recordings that know less than the program did: a gate never passes because calls are missing.
+//! Conditions on recordings that know less than the program did: a gate never passes because calls
+//! are missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -134,7 +135,8 @@ pub fn recordings(name: &str) -> Vec<Recorded> {
 /// Frames between two looks at the directory of a recording that rotates.
 const BURST: usize = 500;
 
-/// What a process does whose recording rotates: frames until there are three files. It prints how many.
+/// What a process does whose recording rotates: frames until there are three files. It prints how
+/// many.
 #[test]
 fn rotates() {
     let Some(directory) = std::env::var_os("METASPY_ROTATED").map(PathBuf::from) else { return };
@@ -160,7 +162,10 @@ fn rotated(name: &str) -> (PathBuf, usize) {
     let output = output.expect("it can be run again");
     let out = String::from_utf8_lossy(&output.stdout);
     let frames = out.lines().find_map(|line| line.split_once("frames=")?.1.parse().ok());
-    (directory, frames.unwrap_or_else(|| panic!("{out}{}", String::from_utf8_lossy(&output.stderr))))
+    (
+        directory,
+        frames.unwrap_or_else(|| panic!("{out}{}", String::from_utf8_lossy(&output.stderr))),
+    )
 }
 
 /// A gate, and what a program of so many frames does to it, by an account of [`fixture::frame`].
@@ -215,13 +220,15 @@ fn decided(judged: &Value) -> Verdict {
     }
 }
 
-/// The table over all gates of `report`: what is decided is true, and what is not ends with 2 and states why.
+/// The table over all gates of `report`: what is decided is true, and what is not ends with 2 and
+/// states why.
 #[test]
 fn every_gate_decides_what_is_true_or_states_what_is_missing() {
     for Recorded { name, path, frames, is_whole } in recordings("gate-table") {
         // In the program that rotates, another thread makes the frames, and by another clock.
         let other = ["lane:", "took:", "max(", "total("];
-        let is_other = |gate: &str| name == "rotated" && other.iter().any(|word| gate.contains(word));
+        let is_other =
+            |gate: &str| name == "rotated" && other.iter().any(|word| gate.contains(word));
         let gates: Vec<(&str, String, Verdict)> = GATES
             .iter()
             .map(|(option, gate, truth)| (*option, gate(frames), truth(frames)))
@@ -237,9 +244,13 @@ fn every_gate_decides_what_is_true_or_states_what_is_missing() {
         let mut undecided = 0;
         for ((_, gate, truth), judged) in gates.iter().zip(judged) {
             // Nothing is expected of nothing, so that holds.
-            let truth = if frames == 0 && judged["expectation"].is_string() { Passes } else { *truth };
+            let truth =
+                if frames == 0 && judged["expectation"].is_string() { Passes } else { *truth };
             let verdict = decided(judged);
-            assert!(verdict == truth || verdict == Unknown && !is_whole, "{name}: {gate} is {truth:?}: {judged}");
+            assert!(
+                verdict == truth || verdict == Unknown && !is_whole,
+                "{name}: {gate} is {truth:?}: {judged}"
+            );
             undecided += usize::from(verdict == Unknown);
         }
         assert!(undecided <= gates.len() * 2 / 3 || name == "cut", "{name}: {undecided} undecided");
@@ -268,23 +279,32 @@ fn every_gate_of_a_diff_decides_what_is_true_or_states_what_is_missing() {
     let all = recordings("gate-diff");
     let whole = text(&all[0].path).to_owned();
     let half = fixture::closed("gate-diff-half.spy", 60);
-    for Recorded { name, path, is_whole, .. } in all.iter().filter(|it| !["empty", "rotated"].contains(&it.name)) {
+    for Recorded { name, path, is_whole, .. } in
+        all.iter().filter(|it| !["empty", "rotated"].contains(&it.name))
+    {
         for (before, truth) in [(whole.as_str(), Passes), (text(&half), Fails)] {
             let mut arguments = vec!["diff", before, text(path), "--json"];
             CHECKS.iter().for_each(|check| arguments.extend(["--fail-on", check]));
             let (code, out, error) = ended(&arguments);
-            let diff: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{name}: {out}{error}"));
+            let diff: Value =
+                serde_json::from_str(&out).unwrap_or_else(|_| panic!("{name}: {out}{error}"));
             let (mut has_failed, mut undecided) = (false, 0);
             for judged in diff["conditions"].as_array().expect("there are conditions") {
                 if judged["undecided"] == true {
                     assert!(!is_whole, "{name}: {judged}");
-                    assert!(error.contains(judged["condition"].as_str().expect("it is named")), "{name}: {error}");
+                    assert!(
+                        error.contains(judged["condition"].as_str().expect("it is named")),
+                        "{name}: {error}"
+                    );
                     undecided += 1;
                     continue;
                 }
                 // Without times there is nothing to compare, and that fails.
                 let is_failure = judged["failed"] == true;
-                assert!(is_failure == (truth == Fails) || judged["compared"] == 0, "{name} of {before}: {judged}");
+                assert!(
+                    is_failure == (truth == Fails) || judged["compared"] == 0,
+                    "{name} of {before}: {judged}"
+                );
                 has_failed |= is_failure;
             }
             let expected = if has_failed {
@@ -305,7 +325,8 @@ fn every_gate_of_a_diff_decides_what_is_true_or_states_what_is_missing() {
 /// And for the gates of coverage, by the methods that such a program ran.
 #[test]
 fn every_gate_of_coverage_decides_what_is_true_or_states_what_is_missing() {
-    let before = br#"{ "format": 1, "methods": [{ "path": "page::Scene::measure", "executions": 1 }] }"#;
+    let before =
+        br#"{ "format": 1, "methods": [{ "path": "page::Scene::measure", "executions": 1 }] }"#;
     let before = Baseline::parse(before).expect("it is a baseline");
     for Recorded { name, path, frames, is_whole } in recordings("gate-coverage") {
         if name == "rotated" {
@@ -329,7 +350,10 @@ fn every_gate_of_coverage_decides_what_is_true_or_states_what_is_missing() {
                     Unknown
                 }
             };
-            assert!(verdict == truth || verdict == Unknown && !is_whole, "{name}: {gate}: {decision:?}");
+            assert!(
+                verdict == truth || verdict == Unknown && !is_whole,
+                "{name}: {gate}: {decision:?}"
+            );
         }
     }
 }
@@ -342,7 +366,9 @@ fn a_condition_is_decided_by_what_is_known_of_all_calls_or_not_at_all() {
     check(&whole, |case| case.whole);
     check(&recorded("gate-folded.spy", Policy::KeepNewest, Mode::Full, LITTLE), |case| case.folded);
     check(&recorded("gate-lost.spy", Policy::KeepOldest, Mode::Full, LITTLE), |case| case.lost);
-    check(&recorded("gate-sampled.spy", Policy::KeepNewest, Mode::Sampled, ENOUGH), |case| case.sampled);
+    check(&recorded("gate-sampled.spy", Policy::KeepNewest, Mode::Sampled, ENOUGH), |case| {
+        case.sampled
+    });
     let header = fixture::open(&whole).header();
     let before_blocks = header.total_bytes - header.blocks * 4096;
     let file = fs::File::options().write(true).open(&whole).expect("it was just written");
@@ -353,7 +379,8 @@ fn a_condition_is_decided_by_what_is_known_of_all_calls_or_not_at_all() {
 #[test]
 fn an_undecided_condition_states_what_is_missing_and_what_to_do() {
     let path = recorded("gate-doubt.spy", Policy::KeepOldest, Mode::Full, 4 << 20);
-    let (code, _, error) = ended(&["report", text(&path), "--fail-if", "count(site:frame took:>10ms) > 0"]);
+    let (code, _, error) =
+        ended(&["report", text(&path), "--fail-if", "count(site:frame took:>10ms) > 0"]);
     assert_eq!(code, 2, "{error}");
     for words in ["cannot be decided", "without an event in the window", "METASPY_BUDGET"] {
         assert!(error.contains(words), "{words}: {error}");

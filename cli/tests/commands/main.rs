@@ -55,14 +55,19 @@ use std::process::{Command, Output, Stdio};
 /// The command, with a directory of live recordings of its own.
 pub fn metaspy(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
-    command.args(arguments).stdin(Stdio::null()).env("METASPY_DIR", fixture::directory().join("live"));
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env("METASPY_DIR", fixture::directory().join("live"));
     command.env_remove("METASPY_RECORD");
     command
 }
 
-/// How a command ended, and what it printed: to standard output, and to standard error. JSON is as its schema has it.
+/// How a command ended, and what it printed: to standard output, and to standard error. JSON is as
+/// its schema has it.
 pub fn ended(arguments: &[&str]) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = metaspy(arguments).output().expect("the command can be started");
+    let Output { status, stdout, stderr } =
+        metaspy(arguments).output().expect("the command can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command prints UTF-8");
     let stdout = text(stdout);
     schemas::assert_valid_if_json(arguments, &stdout);

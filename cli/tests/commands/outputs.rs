@@ -1,4 +1,5 @@
-//! The files that commands write: never in the place of an input, whole or as before, and as private as what was read.
+//! The files that commands write: never in the place of an input, whole or as before, and as
+//! private as what was read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -59,7 +60,9 @@ const OF_CARGO: [&str; 4] = ["--json=OUT", "--lcov=OUT", "--cobertura=OUT", "--b
 const VIEW: &str = "subjects = \"node\"\nfill = { value = \"count\", query = \"site:measure\" }\n";
 
 fn arguments(command: &str, recording: &Path, view: &Path, out: &Path) -> Vec<String> {
-    let place = |word: &str| word.replace("IN", text(recording)).replace("VIEW", text(view)).replace("OUT", text(out));
+    let place = |word: &str| {
+        word.replace("IN", text(recording)).replace("VIEW", text(view)).replace("OUT", text(out))
+    };
     command.split(' ').map(place).collect()
 }
 
@@ -84,8 +87,9 @@ fn place(name: &str) -> (PathBuf, PathBuf, PathBuf) {
 
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("it is there");
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.expect("it is read").file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("it is read").file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -105,8 +109,12 @@ fn written_by(row: &str) -> BTreeSet<String> {
 /// All options that write a file, of a command and those below it.
 fn all_of(command: &Options, name: &str, found: &mut BTreeSet<String>) {
     for option in command.get_arguments().filter_map(|option| option.get_long()) {
-        let probe = command.clone().ignore_errors(true).try_get_matches_from(["metaspy", &format!("--{option}=x")]);
-        let written = probe.map(|matches| Outputs::of(&matches).options().count()).unwrap_or_default();
+        let probe = command
+            .clone()
+            .ignore_errors(true)
+            .try_get_matches_from(["metaspy", &format!("--{option}=x")]);
+        let written =
+            probe.map(|matches| Outputs::of(&matches).options().count()).unwrap_or_default();
         found.extend((written > 0).then(|| format!("{name}--{option}")));
     }
     for inner in command.get_subcommands() {
@@ -116,7 +124,8 @@ fn all_of(command: &Options, name: &str, found: &mut BTreeSet<String>) {
 
 #[test]
 fn every_option_that_writes_a_file_has_a_row() {
-    let rows: BTreeSet<String> = OUTPUTS.iter().chain(&OTHER_OUTPUTS).flat_map(|row| written_by(row)).collect();
+    let rows: BTreeSet<String> =
+        OUTPUTS.iter().chain(&OTHER_OUTPUTS).flat_map(|row| written_by(row)).collect();
     let mut all = BTreeSet::new();
     all_of(&Cli::command(), "", &mut all);
     assert_eq!(rows, all);
@@ -128,8 +137,10 @@ fn every_option_that_writes_a_file_has_a_row() {
 fn outputs_of_cargo_metaspy_are_checked_before_it_builds() {
     let mut found = BTreeSet::new();
     all_of(&metaspy_cli::cargo_metaspy::arguments::Cli::command(), "", &mut found);
-    let commands: BTreeSet<&str> = found.iter().filter_map(|option| Some(option.split_once(' ')?.0)).collect();
-    let rows = |command: &str| OF_CARGO.map(|row| format!("{command} {}", row.trim_end_matches("=OUT")));
+    let commands: BTreeSet<&str> =
+        found.iter().filter_map(|option| Some(option.split_once(' ')?.0)).collect();
+    let rows =
+        |command: &str| OF_CARGO.map(|row| format!("{command} {}", row.trim_end_matches("=OUT")));
     assert_eq!(found, commands.iter().flat_map(|command| rows(command)).collect());
     assert!(commands.len() >= 5, "{commands:?}");
 
@@ -139,7 +150,13 @@ fn outputs_of_cargo_metaspy_are_checked_before_it_builds() {
     for (command, row) in commands.iter().flat_map(|command| OF_CARGO.map(|row| (command, row))) {
         let ended = |out: &Path| {
             let mut metaspy = Command::new(env!("CARGO_BIN_EXE_cargo-metaspy"));
-            metaspy.args(["metaspy", command, &row.replace("OUT", text(out)), "--baseline", text(&baseline)]);
+            metaspy.args([
+                "metaspy",
+                command,
+                &row.replace("OUT", text(out)),
+                "--baseline",
+                text(&baseline),
+            ]);
             // Without a package, a build fails.
             let output = metaspy.current_dir(&directory).output().expect("it starts");
             (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -147,7 +164,10 @@ fn outputs_of_cargo_metaspy_are_checked_before_it_builds() {
         let (code, error) = ended(&directory.join("absent/out"));
         assert!(code == Some(2) && error.contains("cannot write"), "{command} {row}: {error}");
         let (code, error) = ended(&baseline);
-        assert!(code == Some(2) && error.contains("it is an input of this command"), "{command} {row}: {error}");
+        assert!(
+            code == Some(2) && error.contains("it is an input of this command"),
+            "{command} {row}: {error}"
+        );
         let (code, error) = ended(&recording);
         assert!(code == Some(2) && error.contains("it is a recording"), "{command} {row}: {error}");
         assert_eq!(fs::read_to_string(&baseline).expect("it is there"), "precious");
@@ -168,7 +188,10 @@ fn outputs_are_checked_before_a_program_runs() {
         // What a file may become that is a recording is decided when it is recorded.
         if row.contains(text(&program)) && !row.contains("--record") {
             let (code, error) = run(&row, &recording, &view, &program);
-            assert!(code == 2 && error.contains("it is an input of this command") && !ran.exists(), "{row}: {error}");
+            assert!(
+                code == 2 && error.contains("it is an input of this command") && !ran.exists(),
+                "{row}: {error}"
+            );
             assert_eq!(fs::read_to_string(&program).expect("it is there"), script, "{row}");
         }
     }
@@ -188,7 +211,10 @@ fn two_outputs_do_not_share_a_file() {
         assert!(error.contains(expected), "{error}");
         assert_eq!(fs::read_to_string(&out).expect("it is there"), "precious");
     }
-    assert_eq!(run("report IN --json=OUT --lcov OUT", &recording, &view, Path::new("/dev/null")).0, 0);
+    assert_eq!(
+        run("report IN --json=OUT --lcov OUT", &recording, &view, Path::new("/dev/null")).0,
+        0
+    );
 }
 
 #[test]
@@ -200,7 +226,10 @@ fn the_settings_of_the_project_stay() {
         let mut command = metaspy(&[command, text(&recording), "--json=metaspy.toml"]);
         let output = command.current_dir(&directory).output().expect("it starts");
         let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && error.contains("it is an input of this command"), "{error}");
+        assert!(
+            output.status.code() == Some(2) && error.contains("it is an input of this command"),
+            "{error}"
+        );
         assert_eq!(fs::read_to_string(&settings).expect("it is there"), "[findings]\n");
     }
 }
@@ -221,8 +250,17 @@ fn no_command_writes_in_the_place_of_an_input() {
                 continue;
             }
             let (code, error) = run(command, &recording, &view, out);
-            assert!(code == 2 && error.contains("name another file"), "{command} to {}: {error}", out.display());
-            assert_eq!(fs::read(out).expect("it is there"), before, "{command} to {}", out.display());
+            assert!(
+                code == 2 && error.contains("name another file"),
+                "{command} to {}: {error}",
+                out.display()
+            );
+            assert_eq!(
+                fs::read(out).expect("it is there"),
+                before,
+                "{command} to {}",
+                out.display()
+            );
         }
     }
     let (code, error) = run("blueprint domain IN --view VIEW --html OUT", &recording, &view, &view);
@@ -263,10 +301,18 @@ fn a_file_that_cannot_be_written_to_its_end_is_as_it_was_before() {
             let entries = names(&directory);
             let mut limited = Command::new("sh");
             // No file may be larger than a block, as if the disk was full.
-            limited.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_metaspy"));
-            let output = limited.args(arguments(command, &recording, &view, &out)).output().expect("it starts");
+            limited
+                .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""])
+                .arg(env!("CARGO_BIN_EXE_metaspy"));
+            let output = limited
+                .args(arguments(command, &recording, &view, &out))
+                .output()
+                .expect("it starts");
             let error = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.code() == Some(2) && error.contains("cannot write"), "{command}: {error}");
+            assert!(
+                output.status.code() == Some(2) && error.contains("cannot write"),
+                "{command}: {error}"
+            );
             assert_eq!(fs::read_to_string(&out).ok().as_deref(), before, "{command}");
             assert_eq!(names(&directory), entries, "{command} leaves a part");
         }
@@ -276,8 +322,11 @@ fn a_file_that_cannot_be_written_to_its_end_is_as_it_was_before() {
 #[test]
 fn what_was_private_stays_private() {
     let (directory, recording, view) = place("private");
-    let mode = |path: &Path| fs::metadata(path).expect("it was written").permissions().mode() & 0o777;
-    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    let mode =
+        |path: &Path| fs::metadata(path).expect("it was written").permissions().mode() & 0o777;
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours")
+    };
     assert_eq!(mode(&recording), 0o600);
     for command in OUTPUTS.iter().filter(|command| !command.starts_with("list")) {
         let out = directory.join("out");
@@ -300,7 +349,8 @@ fn links_pipes_and_devices_are_written_through() {
     let (directory, recording, _) = place("through");
     let [link, real, pipe] = ["link", "real", "pipe"].map(|name| directory.join(name));
     symlink("real", &link).expect("links are made");
-    let export = |out: &Path| run("export IN --to csv -o OUT", &recording, Path::new("none"), out).0;
+    let export =
+        |out: &Path| run("export IN --to csv -o OUT", &recording, Path::new("none"), out).0;
     assert_eq!((export(&link), link.is_symlink()), (0, true));
     let document = fs::read(&real).expect("it was written");
     assert_eq!(export(&link), 0, "it is replaced");
@@ -308,7 +358,8 @@ fn links_pipes_and_devices_are_written_through() {
     assert_eq!(export(Path::new("/dev/null")), 0);
     assert!(!Path::new("/dev/null").is_file());
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("every Unix has it").success());
-    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().expect("every Unix has it");
+    let reader =
+        Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().expect("every Unix has it");
     assert_eq!(export(&pipe), 0);
     assert_eq!(reader.wait_with_output().expect("it ends").stdout, document);
     // Standard output is a file here, and stays this file.
@@ -320,30 +371,42 @@ fn links_pipes_and_devices_are_written_through() {
 }
 
 /// Runs a command behind a mount. Returns `None`, and says so, where a user may not mount anything.
-fn behind_a_mount(mount: &str, directory: &Path, arguments: &[&str]) -> Option<(Option<i32>, String)> {
+fn behind_a_mount(
+    mount: &str,
+    directory: &Path,
+    arguments: &[&str],
+) -> Option<(Option<i32>, String)> {
     let unshare = |script: &str| {
         let mut command = Command::new("unshare");
-        command.args(["-rm", "sh", "-c", script]).arg(env!("CARGO_BIN_EXE_metaspy")).args(arguments);
+        command
+            .args(["-rm", "sh", "-c", script])
+            .arg(env!("CARGO_BIN_EXE_metaspy"))
+            .args(arguments);
         command.current_dir(directory).output()
     };
     if !unshare(mount).is_ok_and(|output| output.status.success()) {
         println!("SKIPPED: small-file-system: nothing can be mounted here");
         return None;
     }
-    let output = unshare(&format!("{mount} && exec \"$0\" \"$@\"")).expect("it started a moment ago");
+    let output =
+        unshare(&format!("{mount} && exec \"$0\" \"$@\"")).expect("it started a moment ago");
     Some((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
 #[test]
 fn a_mounted_file_is_written_and_a_read_only_file_system_is_named() {
     let (directory, recording, _) = place("mounted");
-    let [out, mounted, read_only] = ["out", "mounted", "read-only"].map(|name| directory.join(name));
+    let [out, mounted, read_only] =
+        ["out", "mounted", "read-only"].map(|name| directory.join(name));
     fs::write(&out, "").and_then(|()| fs::write(&mounted, "earlier")).expect("it is written");
     fs::create_dir(&read_only).expect("it is new");
     let entries = names(&directory);
     let export = ["export", text(&recording), "--to", "csv", "-o"];
     let onto_file = [&export[..], &["out"]].concat();
-    let Some((code, error)) = behind_a_mount("mount --bind mounted out", &directory, &onto_file) else { return };
+    let Some((code, error)) = behind_a_mount("mount --bind mounted out", &directory, &onto_file)
+    else {
+        return;
+    };
     assert_eq!(code, Some(0), "{error}");
     let written = fs::read_to_string(&mounted).expect("it is there");
     assert!(written.lines().count() > 2 && !written.contains("earlier"), "{written}");
@@ -352,7 +415,16 @@ fn a_mounted_file_is_written_and_a_read_only_file_system_is_named() {
     let into_directory = [&export[..], &["read-only/out"]].concat();
     let mount = "mount -t tmpfs -o ro tmpfs read-only";
     let Some((code, error)) = behind_a_mount(mount, &directory, &into_directory) else { return };
-    assert!(code == Some(2) && error.contains("its file system is read-only: name a file in another one"), "{error}");
-    let (code, error) = run("export IN --to csv -o OUT", &recording, Path::new("none"), &directory.join("absent/out"));
+    assert!(
+        code == Some(2)
+            && error.contains("its file system is read-only: name a file in another one"),
+        "{error}"
+    );
+    let (code, error) = run(
+        "export IN --to csv -o OUT",
+        &recording,
+        Path::new("none"),
+        &directory.join("absent/out"),
+    );
     assert!(code == 2 && error.contains("mkdir -p") && error.contains("absent"), "{error}");
 }

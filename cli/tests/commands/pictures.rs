@@ -35,15 +35,19 @@ fn labels_of_a_program_and_of_a_grammar_can_be_read_and_a_finding_leads_to_its_b
     )
     .expect("it can be written");
     std::fs::write(path("in/a.txt"), "1,2.5,12").expect("it can be written");
-    let grammar = ["grammar", &path("list.pest"), "--rule", "list", &path("in"), "--blueprint", text(&page)];
+    let grammar =
+        ["grammar", &path("list.pest"), "--rule", "list", &path("in"), "--blueprint", text(&page)];
     check(&mut chrome, &grammar, &page);
     let (code, _, error) = ended(&["demo", "--record", &path("demo.spy"), "--events", "250k"]);
     assert_eq!(code, 0, "{error}");
-    check(&mut chrome, &["blueprint", "structural", &path("demo.spy"), "--html", text(&page)], &page);
+    check(
+        &mut chrome,
+        &["blueprint", "structural", &path("demo.spy"), "--html", text(&page)],
+        &page,
+    );
     // The demo lays out what did not change.
     chrome.evaluate("show(0); state(0)");
-    let is_marked =
-        "P.findings.first[0][4].every(at => boxes[at].classList.contains('on')) && P.findings.first[0][4].length";
+    let is_marked = "P.findings.first[0][4].every(at => boxes[at].classList.contains('on')) && P.findings.first[0][4].length";
     assert!(
         chrome.evaluate(is_marked).as_u64() > Some(0)
             && chrome.evaluate("!panel.hidden && svg.classList.contains('dim')") == true

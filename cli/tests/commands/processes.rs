@@ -19,15 +19,20 @@ fn report(files: &[&Path], more: &[&str]) -> (i32, serde_json::Value, String) {
 
 fn count(report: &serde_json::Value, label: &str) -> u64 {
     let rows = report["rows"].as_array().expect("there are rows");
-    rows.iter().filter(|row| row["label"] == label).map(|row| row["count"].as_u64().expect("a number")).sum()
+    rows.iter()
+        .filter(|row| row["label"] == label)
+        .map(|row| row["count"].as_u64().expect("a number"))
+        .sum()
 }
 
 #[test]
 fn counts_add_up_and_everything_leads_back_to_the_client() {
     let [client, server, second] = three("three");
     let files = [&*client, &*server, &*second];
-    let alone: Vec<u64> =
-        files.iter().map(|file| report(&[file], &[]).1["emitted"].as_u64().expect("a number")).collect();
+    let alone: Vec<u64> = files
+        .iter()
+        .map(|file| report(&[file], &[]).1["emitted"].as_u64().expect("a number"))
+        .collect();
     let (code, whole, error) = report(&files, &[]);
     assert_eq!(code, 0, "{error}");
     assert_eq!(whole["emitted"].as_u64(), Some(alone.iter().sum()));
@@ -35,13 +40,17 @@ fn counts_add_up_and_everything_leads_back_to_the_client() {
     assert_eq!((&whole["exact"], &whole["order_uncertain"]), (&true.into(), &false.into()));
     let processes = whole["processes"].as_array().expect("they are listed");
     assert_eq!(processes.len(), 3);
-    assert!(processes.iter().all(|process| process["clock"] == 0 && process["state"] == "closed"), "{whole}");
+    assert!(
+        processes.iter().all(|process| process["clock"] == 0 && process["state"] == "closed"),
+        "{whole}"
+    );
     // What the servers did has its root cause in the client.
     let (_, causes, _) = report(&files, &["--by", "cause"]);
     assert_eq!(causes["row_count"], 1, "{causes}");
     assert_eq!(count(&causes, "frame"), alone.iter().sum::<u64>());
     // Equal keys of two processes are two subjects.
-    let (_, subjects, _) = report(&files, &["--by", "subject", "--filter", "site:measure subject:#3"]);
+    let (_, subjects, _) =
+        report(&files, &["--by", "subject", "--filter", "site:measure subject:#3"]);
     assert_eq!(subjects["row_count"], 3, "{subjects}");
     // For people.
     let (code, out, _) = ended(&["report", text(&client), text(&server), text(&second)]);
@@ -82,8 +91,11 @@ fn word(path: &Path, word: usize) -> u64 {
 
 /// The words of the calibration pairs that show the wall.
 fn wall(path: &Path) -> Vec<usize> {
-    let (table, pairs) = (word(path, sb::CALIBRATION) as usize / 8, word(path, sb::CALIBRATION_USED) as usize);
-    (0..pairs).map(|pair| table + pair * sb::calibration::WORDS + sb::calibration::REAL_NS).collect()
+    let (table, pairs) =
+        (word(path, sb::CALIBRATION) as usize / 8, word(path, sb::CALIBRATION_USED) as usize);
+    (0..pairs)
+        .map(|pair| table + pair * sb::calibration::WORDS + sb::calibration::REAL_NS)
+        .collect()
 }
 
 #[test]
@@ -101,7 +113,11 @@ fn clocks_that_disagree_are_reported_and_the_order_is_uncertain() {
     assert_eq!((moved[0], moved[2]), (0, 0));
     assert!(moved[1].abs_diff(hour as i64) < 60_000_000_000, "{moved:?}");
     let (_, out, _) = ended(&["report", text(&client), text(&server), text(&second)]);
-    assert!(out.contains("order of events across processes is uncertain") && out.contains("clocks disagree"), "{out}");
+    assert!(
+        out.contains("order of events across processes is uncertain")
+            && out.contains("clocks disagree"),
+        "{out}"
+    );
     // Whatever the clocks say, causes stay what they are.
     let (_, causes, _) = report(&files, &["--by", "cause"]);
     assert_eq!(causes["row_count"], 1, "{causes}");
@@ -115,7 +131,10 @@ fn damage_is_reported_with_the_name_of_its_file() {
     fs::write(&server, &bytes[..chunks as usize + 2048]).expect("it can be written");
     let (code, whole, _) = report(&[&client, &server, &second], &[]);
     let missing = whole["missing"].to_string();
-    assert!(code == 1 && missing.contains("server.spy: ") && !missing.contains("client.spy"), "{missing}");
+    assert!(
+        code == 1 && missing.contains("server.spy: ") && !missing.contains("client.spy"),
+        "{missing}"
+    );
     assert!(count(&whole, "Scene::measure") >= 2 * MEASURES, "{whole}");
     assert_eq!(whole["exact"], false);
 }
@@ -152,10 +171,15 @@ fn a_live_one_among_them_is_a_snapshot_and_marked() {
     story.kill().expect("it runs");
     story.wait().expect("it ends");
     let (code, whole, _) = report(&[&client, &path], &[]);
-    assert_eq!((code, &whole["state"], &whole["exact"]), (0, &"killed".into(), &true.into()), "{whole}");
+    assert_eq!(
+        (code, &whole["state"], &whole["exact"]),
+        (0, &"killed".into(), &true.into()),
+        "{whole}"
+    );
 }
 
-/// A child that inherits `METASPY_RECORD` while its parent records has a file of its own, which a report names.
+/// A child that inherits `METASPY_RECORD` while its parent records has a file of its own, which a
+/// report names.
 #[test]
 fn the_recording_of_a_child_is_named_beside_that_of_its_parent() {
     let directory = fixture::directory().join(format!("inherited-{}", std::process::id()));
@@ -169,7 +193,10 @@ fn the_recording_of_a_child_is_named_beside_that_of_its_parent() {
     let (code, whole, error) = report(&[&path], &[]);
     assert_eq!((code, &whole["beside"]), (0, &serde_json::json!([text(&of_child)])), "{error}");
     let advice = format!("metaspy report {} {}", text(&path), text(&of_child));
-    assert!(error.contains("1 more process recorded beside it") && error.contains(&advice), "{error}");
+    assert!(
+        error.contains("1 more process recorded beside it") && error.contains(&advice),
+        "{error}"
+    );
     let (code, whole, error) = report(&[&path, &of_child], &[]);
     assert_eq!((code, whole["processes"].as_array().map(Vec::len)), (0, Some(2)), "{error}");
     for story in [&mut child, &mut parent] {
@@ -178,24 +205,35 @@ fn the_recording_of_a_child_is_named_beside_that_of_its_parent() {
     }
 }
 
-/// The processes of one program write `run.spy`, `run.4711.spy` and so on. A report of one of them names the others.
+/// The processes of one program write `run.spy`, `run.4711.spy` and so on. A report of one of them
+/// names the others.
 #[test]
 fn the_recordings_of_a_process_tree_are_found() {
     let mut files = three("tree");
-    files.sort_by_key(|path| metaspy_core::Store::open(path).expect("it was recorded").header().started_ns);
+    files.sort_by_key(|path| {
+        metaspy_core::Store::open(path).expect("it was recorded").header().started_ns
+    });
     let directory = fixture::directory().join("process-tree");
     fs::create_dir_all(&directory).expect("the test's directory can be written");
     let names = ["run.spy", "run.4711.spy", "run.4712.1.spy"].map(|name| directory.join(name));
     for (from, to) in files.iter().zip(&names) {
         fs::copy(from, to).expect("it can be copied");
     }
-    let others = ["run.x.spy", "run2.4711.spy", "run.4713.txt", "run.4714.spy"].map(|name| directory.join(name));
+    let others = ["run.x.spy", "run2.4711.spy", "run.4713.txt", "run.4714.spy"]
+        .map(|name| directory.join(name));
     others[..3].iter().for_each(|other| _ = fs::copy(&files[1], other).expect("it can be copied"));
     fs::write(&others[3], "no recording").expect("the test's directory can be written");
     let (code, _, error) = report(&[&names[0]], &[]);
-    assert!(code == 0 && error.contains("2 more processes recorded beside it; all as one: metaspy report "), "{error}");
+    assert!(
+        code == 0
+            && error.contains("2 more processes recorded beside it; all as one: metaspy report "),
+        "{error}"
+    );
     let named = |name: &Path| error.split_whitespace().any(|word| word == text(name));
-    assert!(names.iter().all(|name| named(name)) && !others.iter().any(|other| named(other)), "{error}");
+    assert!(
+        names.iter().all(|name| named(name)) && !others.iter().any(|other| named(other)),
+        "{error}"
+    );
     // With the others there is nothing to name, and one of them alone is not the first.
     assert_eq!(report(&[&names[0], &names[1], &names[2]], &[]).2, "");
     assert_eq!(report(&[&names[1]], &[]).2, "");

@@ -2,7 +2,8 @@
 
 use metaspy_core::hook::{self, Frame, Guard};
 use metaspy_core::method_profilers::{
-    Call, Column, Columns, Count, Data, MethodProfiler, MethodSpy, SubjectTable, Tables, TestCoverage,
+    Call, Column, Columns, Count, Data, MethodProfiler, MethodSpy, SubjectTable, Tables,
+    TestCoverage,
 };
 use metaspy_core::{Kind, Profiler, Recording, Site, SiteDef, SiteKind, Subject};
 use serde_json::Value;
@@ -57,8 +58,12 @@ impl MethodProfiler for Weights {
 fn a_report_has_the_columns_that_a_profiler_declares() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("weights.spy");
-    let recording = Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
-    let profiler = Profiler::new("weights").method_profiler(Weights::default()).install().expect("there is room");
+    let recording =
+        Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let profiler = Profiler::new("weights")
+        .method_profiler(Weights::default())
+        .install()
+        .expect("there is room");
     for fruit in [7, 7, 8] {
         let mut frame = Frame::vacant();
         let entered = hook::enter_in(&mut frame, &WEIGH, Subject::new(FRUIT.id(), fruit));
@@ -73,9 +78,14 @@ fn a_report_has_the_columns_that_a_profiler_declares() {
         let report: Value = serde_json::from_str(&out).expect("it is JSON");
         report["rows"].as_array().expect("there is a list").clone()
     };
-    for (by, key) in [("site", "market::Scale::weigh"), ("type", "market::Scale"), ("package", "market")] {
+    for (by, key) in
+        [("site", "market::Scale::weigh"), ("type", "market::Scale"), ("package", "market")]
+    {
         let rows = rows(by);
-        let row = rows.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("{key} in {rows:?}"));
+        let row = rows
+            .iter()
+            .find(|row| row["key"] == key)
+            .unwrap_or_else(|| panic!("{key} in {rows:?}"));
         let weights = serde_json::json!({ "weight": 1_500, "fruit pieces": 3 });
         assert_eq!(row["profiles"]["weights"], weights, "{by}");
     }
@@ -84,19 +94,28 @@ fn a_report_has_the_columns_that_a_profiler_declares() {
     assert_eq!(fruit["profiles"]["weights"]["fruit pieces"], 2);
     let (_, out, _) = ended(&["report", text(&path), "--by", "site"]);
     assert!(out.contains("weight g") && out.contains("1,500"), "{out}");
-    let (code, selected, error) = ended(&["report", text(&path), "--by", "site", "--profile", "weights"]);
+    let (code, selected, error) =
+        ended(&["report", text(&path), "--by", "site", "--profile", "weights"]);
     assert_eq!((code, selected, error.as_str()), (0, out, ""));
     let (code, _, error) = ended(&["report", text(&path), "--profile", "weight"]);
-    assert!(code == 2 && error.contains("there is no such profiler in the recording; it has weights"), "{error}");
+    assert!(
+        code == 2 && error.contains("there is no such profiler in the recording; it has weights"),
+        "{error}"
+    );
 }
 
-/// Without deep weaving, nobody looks at further calls on a known object: these made calls that no profiler counted.
+/// Without deep weaving, nobody looks at further calls on a known object: these made calls that no
+/// profiler counted.
 #[test]
 fn calls_made_are_a_lower_bound_where_not_every_call_is_looked_at() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("made.spy");
-    let recording = Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
-    let profiler = Profiler::new("made").method_profiler(TestCoverage::default()).install().expect("there is room");
+    let recording =
+        Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let profiler = Profiler::new("made")
+        .method_profiler(TestCoverage::default())
+        .install()
+        .expect("there is room");
     let stall = Subject::new(FRUIT.id(), 1);
     for fruit in 0..300 {
         let pack = || market::call(&PACK, Subject::new(FRUIT.id(), fruit), || {});
@@ -104,11 +123,17 @@ fn calls_made_are_a_lower_bound_where_not_every_call_is_looked_at() {
     }
     drop(profiler);
     recording.close();
-    for (by, key) in [("site", "market::Stall::sell"), ("type", "market::Stall"), ("package", "market")] {
+    for (by, key) in
+        [("site", "market::Stall::sell"), ("type", "market::Stall"), ("package", "market")]
+    {
         let (_, out, error) = ended(&["report", text(&path), "--by", by, "--json"]);
-        let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("no JSON: {error}"));
+        let report: Value =
+            serde_json::from_str(&out).unwrap_or_else(|_| panic!("no JSON: {error}"));
         let rows = report["rows"].as_array().expect("there is a list");
-        let row = rows.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("{key} in {rows:?}"));
+        let row = rows
+            .iter()
+            .find(|row| row["key"] == key)
+            .unwrap_or_else(|| panic!("{key} in {rows:?}"));
         let coverage = &row["profiles"]["coverage"];
         let made = coverage["calls made"].as_u64().expect("some were seen");
         assert!(made <= 300 && coverage["calls made_exact"] == false, "{by}: {row}");

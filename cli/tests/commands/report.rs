@@ -20,7 +20,10 @@ fn the_json_agrees_with_its_description() {
     for by in ["site", "subject", "cause"] {
         let (code, report) = json(&["report", text(&path), "--by", by]);
         assert_eq!(code, 0);
-        assert_eq!((&report["emitted"], &report["events"], &report["lost"]), (&57.into(), &57.into(), &0.into()));
+        assert_eq!(
+            (&report["emitted"], &report["events"], &report["lost"]),
+            (&57.into(), &57.into(), &0.into())
+        );
         assert_eq!((&report["exact"], &report["by"]), (&true.into(), &by.into()));
         assert_eq!(count(&report["rows"]), 57, "{by}");
         for row in report["rows"].as_array().unwrap() {
@@ -36,17 +39,32 @@ fn types_and_packages_show_how_much_of_them_ran() {
     let path = fixture::closed("parts.spy", 3);
     let (_, report) = json(&["report", text(&path), "--by", "type"]);
     let row = &report["rows"][0];
-    assert_eq!((&report["by"], &row["key"], &row["kind"]), (&"type".into(), &"page::Scene".into(), &"type".into()));
-    assert_eq!((&row["executions"], &row["covered"], &row["methods"]), (&33.into(), &3.into(), &4.into()));
+    assert_eq!(
+        (&report["by"], &row["key"], &row["kind"]),
+        (&"type".into(), &"page::Scene".into(), &"type".into())
+    );
+    assert_eq!(
+        (&row["executions"], &row["covered"], &row["methods"]),
+        (&33.into(), &3.into(), &4.into())
+    );
     assert_eq!((&row["receivers"], &row["receivers_exact"]), (&9.into(), &true.into()));
     // The methods call each other: their times add up to more.
-    assert_eq!((&row["total_ns"], &row["complexity"], &row["lines"]), (&5_398_500.into(), &Value::Null, &45.into()));
+    assert_eq!(
+        (&row["total_ns"], &row["complexity"], &row["lines"]),
+        (&5_398_500.into(), &Value::Null, &45.into())
+    );
     let (_, report) = json(&["report", text(&path), "--by", "package", "--top", "all"]);
     let rows = report["rows"].as_array().unwrap();
     let page = rows.iter().find(|row| row["key"] == "page").expect("it is a package");
-    assert_eq!((&page["kind"], &page["executions"], &page["covered"]), (&"crate".into(), &36.into(), &4.into()));
+    assert_eq!(
+        (&page["kind"], &page["executions"], &page["covered"]),
+        (&"crate".into(), &36.into(), &4.into())
+    );
     let (_, report) = json(&["report", text(&path), "--by", "type", "--filter", "site:measure"]);
-    assert_eq!((&report["rows"][0]["covered"], &report["rows"][0]["methods"]), (&1.into(), &Value::Null));
+    assert_eq!(
+        (&report["rows"][0]["covered"], &report["rows"][0]["methods"]),
+        (&1.into(), &Value::Null)
+    );
     let (code, out, _) = ended(&["report", text(&path), "--by", "type"]);
     assert!(code == 0 && out.contains("page::(functions)") && out.contains("3/4"), "{out}");
 }
@@ -82,7 +100,10 @@ fn what_was_not_measured_is_null() {
     let path = fixture::closed("null.spy", 3);
     let (_, report) = json(&["report", text(&path), "--filter", "site:resize"]);
     let row = &report["rows"][0];
-    assert_eq!((&row["key"], &row["count"], &row["total_ns"]), (&"page::resize".into(), &3.into(), &Value::Null));
+    assert_eq!(
+        (&row["key"], &row["count"], &row["total_ns"]),
+        (&"page::resize".into(), &3.into(), &Value::Null)
+    );
     let (_, report) = json(&["report", text(&path), "--filter", "site:measure"]);
     // 0.3 µs for a hit, 60 µs of its own, six times a frame.
     assert_eq!(report["rows"][0]["total_ns"], 18 * 60_300);
@@ -107,7 +128,10 @@ fn json_has_all_rows_and_top_takes_the_most_frequent() {
     assert_eq!((report["rows"].as_array().unwrap().len(), &report["row_count"]), (2, &10.into()));
     let (_, report) = json(&["report", text(&path), "--top", "all"]);
     let rows = report["rows"].as_array().unwrap();
-    assert!(rows.iter().any(|row| row["key"] == "page::Scene::never" && row["count"] == 0), "{report}");
+    assert!(
+        rows.iter().any(|row| row["key"] == "page::Scene::never" && row["count"] == 0),
+        "{report}"
+    );
 }
 
 #[test]
@@ -139,15 +163,26 @@ fn an_expectation_names_what_misses_it() {
     let path = fixture::closed("expectations.spy", 3);
     let judged = |expectation: &str| ended(&["report", text(&path), "--expect", expectation]);
     let (code, out, _) = judged("site:measure => cause:Scene::layout");
-    assert!(code == 0 && out.contains("expected: site:measure => cause:Scene::layout   missed by 0 of 18"), "{out}");
+    assert!(
+        code == 0
+            && out.contains("expected: site:measure => cause:Scene::layout   missed by 0 of 18"),
+        "{out}"
+    );
     let (code, out, _) = judged("site:measure => subject:#5");
-    assert!(code == 1 && out.contains("MISSED: site:measure => subject:#5   missed by 15 of 18\n"), "{out}");
-    let offenders: Vec<&str> = out.lines().filter(|line| line.contains("  caused by page::Scene::layout")).collect();
+    assert!(
+        code == 1 && out.contains("MISSED: site:measure => subject:#5   missed by 15 of 18\n"),
+        "{out}"
+    );
+    let offenders: Vec<&str> =
+        out.lines().filter(|line| line.contains("  caused by page::Scene::layout")).collect();
     assert_eq!(offenders.len(), 15, "{out}");
     assert!(!offenders.iter().any(|line| line.contains("#5")), "{out}");
     // More than twenty are not named, and counted.
     let (code, out, _) = judged("-site:frame => site:frame");
-    assert!(code == 1 && out.contains("missed by 54 of 54") && out.ends_with("  … and 34 more\n"), "{out}");
+    assert!(
+        code == 1 && out.contains("missed by 54 of 54") && out.ends_with("  … and 34 more\n"),
+        "{out}"
+    );
     let (code, report) = json(&[
         "report",
         text(&path),
@@ -156,8 +191,13 @@ fn an_expectation_names_what_misses_it() {
         "--expect",
         "site:measure => outcome:succeeded",
     ]);
-    let [first, second] = &report["expectations"].as_array().unwrap()[..] else { panic!("{report}") };
-    assert_eq!((code, &first["judged"], &first["missed"], &second["unknown"]), (1, &3.into(), &3.into(), &0.into()));
+    let [first, second] = &report["expectations"].as_array().unwrap()[..] else {
+        panic!("{report}")
+    };
+    assert_eq!(
+        (code, &first["judged"], &first["missed"], &second["unknown"]),
+        (1, &3.into(), &3.into(), &0.into())
+    );
     assert_eq!(first["offenders"][0]["site"], "page::frame");
     for (wrong, word) in [
         ("site:measure", "the `=>` is missing"),
@@ -174,11 +214,16 @@ fn an_expectation_names_what_misses_it() {
 #[test]
 fn a_condition_without_events_fails_unless_that_is_allowed() {
     let path = fixture::closed("no-events.spy", 0);
-    for gate in [["--expect", "site:layout => cause:resize"], ["--fail-if", "count(site:layout) > 10"]] {
+    for gate in
+        [["--expect", "site:layout => cause:resize"], ["--fail-if", "count(site:layout) > 10"]]
+    {
         let check = |more: &[&str]| ended(&[&["report", text(&path)], &gate[..], more].concat());
         for json in [&[][..], &["--json"]] {
             let (code, out, error) = check(json);
-            assert!(code == 1 && error.contains("nothing was recorded, so no condition was checked"), "{out}{error}");
+            assert!(
+                code == 1 && error.contains("nothing was recorded, so no condition was checked"),
+                "{out}{error}"
+            );
             let (code, _, error) = check(&[json, &["--allow-empty"]].concat());
             assert_eq!((code, error.as_str()), (0, ""), "{gate:?}");
         }
@@ -214,15 +259,26 @@ fn links_are_reasons() {
     let (code, out, error) = ended(&expect);
     assert!(code == 1 && out.contains("   missed by 4 of 5\n"), "{out}{error}");
     let (_, report) = json(&["report", text(&path), "--expect", "site:layout => cause:never"]);
-    let links: Vec<&Value> =
-        report["expectations"][0]["offenders"].as_array().unwrap().iter().map(|it| &it["links"]).collect();
+    let links: Vec<&Value> = report["expectations"][0]["offenders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["links"])
+        .collect();
     assert_eq!(links[4], &serde_json::json!(["page::resize"]), "{report}");
     let (_, out, _) = ended(&["report", text(&path), "--expect", "site:layout => cause:never"]);
     assert!(out.contains("caused by page::frame, linked to page::resize"), "{out}");
     let (_, report) = json(&["report", text(&path), "--by", "cause"]);
-    let roots = report["rows"].as_array().unwrap().iter().map(|row| (row["key"].as_str().unwrap(), &row["count"]));
+    let roots = report["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["key"].as_str().unwrap(), &row["count"]));
     // The change itself, and the layout and the measure below it. These two are in both rows.
-    assert_eq!(roots.collect::<Vec<_>>(), [("page::frame", &22.into()), ("page::resize", &3.into())]);
+    assert_eq!(
+        roots.collect::<Vec<_>>(),
+        [("page::frame", &22.into()), ("page::resize", &3.into())]
+    );
     assert_eq!((&report["shared"], &report["emitted"]), (&2.into(), &23.into()));
     let (_, out, _) = ended(&["report", text(&path), "--by", "cause", "--filter", "cause:resize"]);
     assert!(out.contains("2 calls with several root causes, in the row of each"), "{out}");
@@ -234,26 +290,36 @@ fn where_events_left_the_window_an_expectation_may_not_be_decided() {
     {
         let _turn = fixture::turn();
         let (recording, installed) = fixture::begin(
-            metaspy_core::Recording::file(&path).policy(metaspy_core::recording::Policy::KeepOldest),
+            metaspy_core::Recording::file(&path)
+                .policy(metaspy_core::recording::Policy::KeepOldest),
             8_000,
         );
         drop(installed);
         recording.close();
     }
-    let (code, _, error) = ended(&["report", text(&path), "--expect", "site:measure => cause:Scene::layout"]);
+    let (code, _, error) =
+        ended(&["report", text(&path), "--expect", "site:measure => cause:Scene::layout"]);
     assert!(
-        code == 2 && error.contains("cannot be decided: ") && error.contains("without an event in the window"),
+        code == 2
+            && error.contains("cannot be decided: ")
+            && error.contains("without an event in the window"),
         "{error}"
     );
     let (code, out, _) = ended(&["report", text(&path), "--expect", "site:measure => subject:#3"]);
     // The tallies know the subjects of all calls: 4 of 6 in a frame have another one.
-    assert!(code == 1 && out.contains("MISSED: site:measure => subject:#3   missed by 48,000 of 48,000\n"), "{out}");
+    assert!(
+        code == 1
+            && out.contains("MISSED: site:measure => subject:#3   missed by 48,000 of 48,000\n"),
+        "{out}"
+    );
     // They know the outcomes, too.
-    let (code, out, _) = ended(&["report", text(&path), "--expect", "site:layout => -outcome:panicked"]);
+    let (code, out, _) =
+        ended(&["report", text(&path), "--expect", "site:layout => -outcome:panicked"]);
     assert!(code == 1 && out.contains("missed by 8,000 of 32,000\n"), "{out}");
     assert_eq!(ended(&["report", text(&path), "--expect", "site:paint => -outcome:panicked"]).0, 0);
     // The events of the first filter may have left the window.
-    let (code, _, error) = ended(&["report", text(&path), "--expect", "lane:page site:paint => outcome:returned"]);
+    let (code, _, error) =
+        ended(&["report", text(&path), "--expect", "lane:page site:paint => outcome:returned"]);
     assert!(code == 2 && error.contains("cannot be decided: "), "{error}");
 }
 
@@ -271,12 +337,14 @@ fn times_that_lack_calls_are_marked_and_the_spent_budget_is_shown() {
     let path = fixture::directory().join("partial.spy");
     {
         let _turn = fixture::turn();
-        let builder = metaspy_core::Recording::file(&path).policy(metaspy_core::recording::Policy::KeepOldest);
+        let builder = metaspy_core::Recording::file(&path)
+            .policy(metaspy_core::recording::Policy::KeepOldest);
         let (recording, installed) = fixture::begin(builder, 8_000);
         drop(installed);
         recording.close();
     }
-    let (code, out, _) = ended(&["report", text(&path), "--filter", "site:measure", "--fail-if", "total(*) < 1ns"]);
+    let (code, out, _) =
+        ended(&["report", text(&path), "--filter", "site:measure", "--fail-if", "total(*) < 1ns"]);
     assert_eq!(code, 0, "{out}");
     let row = out.lines().find(|line| line.starts_with("page::Scene::measure")).unwrap();
     assert!(row.contains(" lost") && row.matches('≥').count() == 2, "{out}");
@@ -284,14 +352,27 @@ fn times_that_lack_calls_are_marked_and_the_spent_budget_is_shown() {
     assert!(out.contains("note: The budget of 4 MiB is spent"), "{out}");
     assert!(ended(&["verify", text(&path)]).1.contains("note: The budget of 4 MiB is spent"));
     // The sites and the time of the loss: from the last event to the end.
-    assert!(out.contains("\nlost at ") && out.contains("Scene::measure ") && out.contains(" s: "), "{out}");
+    assert!(
+        out.contains("\nlost at ") && out.contains("Scene::measure ") && out.contains(" s: "),
+        "{out}"
+    );
     let (_, report) = json(&["report", text(&path), "--filter", "site:measure"]);
     let losses = &report["losses"];
-    let calls = |of: &str| losses[of].as_array().unwrap().iter().map(|it| it["calls"].as_u64().unwrap()).sum::<u64>();
-    let [at_sites, in_times, lost] = [calls("sites"), calls("times"), report["lost"].as_u64().unwrap()];
-    assert_eq!((at_sites, in_times + losses["elsewhere"].as_u64().unwrap()), (lost, lost), "{losses}");
+    let calls = |of: &str| {
+        losses[of].as_array().unwrap().iter().map(|it| it["calls"].as_u64().unwrap()).sum::<u64>()
+    };
+    let [at_sites, in_times, lost] =
+        [calls("sites"), calls("times"), report["lost"].as_u64().unwrap()];
+    assert_eq!(
+        (at_sites, in_times + losses["elsewhere"].as_u64().unwrap()),
+        (lost, lost),
+        "{losses}"
+    );
     let last = losses["times"].as_array().unwrap().last().unwrap();
-    assert!(lost > 0 && last["from_ns"].as_u64() < last["to_ns"].as_u64() && last["lanes"] == 1, "{losses}");
+    assert!(
+        lost > 0 && last["from_ns"].as_u64() < last["to_ns"].as_u64() && last["lanes"] == 1,
+        "{losses}"
+    );
     assert_eq!(report["rows"][0]["partial"], true);
     let whole = fixture::closed("whole-times.spy", 3);
     let (_, out, _) = ended(&["report", text(&whole), "--by", "subject"]);
@@ -307,11 +388,18 @@ fn text_for_people_is_aligned_and_names_what_it_leaves_out() {
     assert!(lines[1].starts_with("57 emitted, 57 in the window, 0 lost  (exact)"), "{out}");
     let (head, row) = (lines[3], lines[4]);
     assert_eq!(head.find("calls").map(|at| at + 5), row.find("18").map(|at| at + 2), "{out}");
-    // Seven sites of the fixtures never ran, and those of the stories that are linked into this program.
+    // Seven sites of the fixtures never ran, and those of the stories that are linked into this
+    // program.
     let (_, all, _) = ended(&["report", text(&path), "--top", "all"]);
     let never = all.lines().filter(|line| line.contains("   0    0.0   ")).count();
-    assert!(never >= 7 && ["page::Scene::never", "shop::sell"].iter().all(|site| all.contains(site)), "{all}");
-    assert!(out.contains("and 3 more") && out.contains(&format!("\n{never} sites were never called")), "{out}");
+    assert!(
+        never >= 7 && ["page::Scene::never", "shop::sell"].iter().all(|site| all.contains(site)),
+        "{all}"
+    );
+    assert!(
+        out.contains("and 3 more") && out.contains(&format!("\n{never} sites were never called")),
+        "{out}"
+    );
     let (_, out, _) = ended(&["report", text(&path), "--by", "subject", "--top", "all"]);
     assert!(!out.chars().any(|c| c.is_control() && c != '\n'), "{out}");
     assert!(out.contains("#12 <div>"), "{out}");
@@ -340,7 +428,10 @@ fn subjects_that_share_a_row_are_the_reason_for_lower_bounds() {
     assert!((1..all).contains(&sure), "{sure} of {all} counts are exact");
     for by in ["subject", "site,subject"] {
         let (_, out, _) = ended(&["report", text(&path), "--by", by]);
-        assert!(out.contains("share the row of others") && !out.contains("the filter asks"), "{out}");
+        assert!(
+            out.contains("share the row of others") && !out.contains("the filter asks"),
+            "{out}"
+        );
     }
     let (_, out, _) = ended(&["report", text(&path)]);
     assert!(out.contains("(exact)") && out.contains('≥'), "self time is that of the window: {out}");
@@ -349,11 +440,16 @@ fn subjects_that_share_a_row_are_the_reason_for_lower_bounds() {
 #[test]
 fn the_functions_that_ran_are_written_for_coverage_services() {
     let path = fixture::closed("coverage.spy", 1);
-    let (lcov, cobertura) = (fixture::directory().join("run.info"), fixture::directory().join("run.xml"));
-    let (code, _, error) = ended(&["report", text(&path), "--lcov", text(&lcov), "--cobertura", text(&cobertura)]);
+    let (lcov, cobertura) =
+        (fixture::directory().join("run.info"), fixture::directory().join("run.xml"));
+    let (code, _, error) =
+        ended(&["report", text(&path), "--lcov", text(&lcov), "--cobertura", text(&cobertura)]);
     assert_eq!(code, 0, "{error}");
     let tracefile = std::fs::read_to_string(lcov).unwrap();
-    assert!(tracefile.contains("FNDA:6,page::Scene::measure\n") && tracefile.contains("FNDA:0,page::Scene::never\n"));
+    assert!(
+        tracefile.contains("FNDA:6,page::Scene::measure\n")
+            && tracefile.contains("FNDA:0,page::Scene::never\n")
+    );
     let xml = std::fs::read_to_string(cobertura).unwrap();
     let allow = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
     let document = roxmltree::Document::parse_with_options(&xml, allow).expect("it is XML");

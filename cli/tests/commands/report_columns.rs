@@ -4,7 +4,8 @@ use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook;
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::{
-    InstallError, Instrumenter, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
+    InstallError, Instrumenter, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind,
+    Subject,
 };
 use serde_json::Value;
 
@@ -17,11 +18,15 @@ fn a_row_of_a_site_and_a_subject_has_both() {
     let (_, report) = json(&["report", text(&path), "--by", "site,subject"]);
     let rows = report["rows"].as_array().unwrap();
     assert_eq!((&report["by"], count(&report["rows"])), (&"site,subject".into(), 57));
-    let of = |site: &str, key: u64| rows.iter().find(|row| row["site"] == site && row["key"] == key);
+    let of =
+        |site: &str, key: u64| rows.iter().find(|row| row["site"] == site && row["key"] == key);
     let row = of("page::Scene::layout", 3).expect("node 3 is laid out");
     assert_eq!((&row["kind"], &row["count"]), (&"node".into(), &3.into()));
     let calls_at = |site: &Value| -> u64 {
-        rows.iter().filter(|row| row["site"] == *site).map(|row| row["count"].as_u64().unwrap()).sum()
+        rows.iter()
+            .filter(|row| row["site"] == *site)
+            .map(|row| row["count"].as_u64().unwrap())
+            .sum()
     };
     let (_, by_site) = json(&["report", text(&path), "--by", "site"]);
     for row in by_site["rows"].as_array().unwrap() {
@@ -29,7 +34,10 @@ fn a_row_of_a_site_and_a_subject_has_both() {
         assert!(row.get("site").is_none(), "{row}");
     }
     let (_, out, _) = ended(&["report", text(&path), "--by", "site,subject"]);
-    assert!(out.lines().any(|line| line.starts_with("site ") && line.contains(" subject ")), "{out}");
+    assert!(
+        out.lines().any(|line| line.starts_with("site ") && line.contains(" subject ")),
+        "{out}"
+    );
 }
 
 #[test]
@@ -51,9 +59,13 @@ fn senders_have_rows_with_and_without_their_subjects() {
     let asked = rows("cause,subject", "site:measure");
     assert_eq!(asked.len(), 3);
     assert!(asked.iter().all(|(site, _, count)| site == layout && *count == 6), "{asked:?}");
-    assert_eq!(rows("cause,subject", "site:measure cause.subject:node:2"), [(layout.into(), "#2 <div>".into(), 6)]);
+    assert_eq!(
+        rows("cause,subject", "site:measure cause.subject:node:2"),
+        [(layout.into(), "#2 <div>".into(), 6)]
+    );
     assert!(rows("sender", "site:page::frame").iter().all(|(_, label, _)| label == "no cause"));
-    let (_, out, _) = ended(&["report", text(&path), "--by", "cause,subject", "--filter", "cause.site:layout"]);
+    let (_, out, _) =
+        ended(&["report", text(&path), "--by", "cause,subject", "--filter", "cause.site:layout"]);
     assert!(out.contains("direct cause") && out.contains("subject of the cause"), "{out}");
     let (code, _, error) = ended(&["report", text(&path), "--filter", "cause.site:layuot"]);
     assert!(code == 2 && error.contains("did you mean"), "{error}");
@@ -62,7 +74,9 @@ fn senders_have_rows_with_and_without_their_subjects() {
 #[test]
 fn shares_of_calls_and_of_self_time_add_up() {
     let path = fixture::closed("shares.spy", 3);
-    for by in ["site", "subject", "site,subject", "cause", "sender", "cause,subject", "type", "package"] {
+    for by in
+        ["site", "subject", "site,subject", "cause", "sender", "cause,subject", "type", "package"]
+    {
         let (_, report) = json(&["report", text(&path), "--by", by]);
         // A crate contains its modules.
         let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["kind"] != "module");
@@ -99,13 +113,18 @@ fn rows_are_sorted_by_any_column_in_text_and_json() {
     assert_eq!(keys("failed")[..2], ["page::Scene::measure", "page::Scene::layout"]);
     assert!(keys("name").is_sorted());
     assert_eq!(keys("max")[0], "page::frame");
-    for by in ["site", "subject", "site,subject", "cause", "sender", "cause,subject", "type", "package"] {
-        let (code, out, error) = ended(&["report", text(&path), "--by", by, "--sort", "self", "--percent"]);
+    for by in
+        ["site", "subject", "site,subject", "cause", "sender", "cause,subject", "type", "package"]
+    {
+        let (code, out, error) =
+            ended(&["report", text(&path), "--by", by, "--sort", "self", "--percent"]);
         assert!(code == 0 && out.contains("self %") && !out.contains(" ms"), "{by}: {out}{error}");
     }
     let (code, _, error) = ended(&["report", text(&path), "--sort", "slef"]);
     assert!(
-        code == 2 && error.contains("no row has a column `slef`") && error.contains("count, total, self"),
+        code == 2
+            && error.contains("no row has a column `slef`")
+            && error.contains("count, total, self"),
         "{error}"
     );
 }
@@ -146,29 +165,51 @@ fn a_failed_call_is_called_what_its_function_returned() {
     for (mode, name) in [(Mode::Full, "shop.spy"), (Mode::Tally, "shop-tally.spy")] {
         let path = fixture::directory().join(name);
         let recording = Recording::file(&path).collector(false).start().expect("it can be made");
-        let installed = Profiler::new("shop").observe(Shop(mode)).install().expect("the sites are there");
+        let installed =
+            Profiler::new("shop").observe(Shop(mode)).install().expect("the sites are there");
         for site in [&FIND, &SELL, &CHECK] {
             hook::enter(site, Subject::NONE).done(Outcome::Failed);
         }
         drop(installed);
         recording.close();
         let (_, out, _) = ended(&["report", text(&path)]);
-        for (site, ending) in [("shop::find", "1 none"), ("shop::sell", "1 err"), ("shop::check", "1 failed")] {
-            assert!(out.lines().any(|line| line.starts_with(site) && line.ends_with(ending)), "{out}");
+        for (site, ending) in
+            [("shop::find", "1 none"), ("shop::sell", "1 err"), ("shop::check", "1 failed")]
+        {
+            assert!(
+                out.lines().any(|line| line.starts_with(site) && line.ends_with(ending)),
+                "{out}"
+            );
         }
-        let head = out.lines().find(|line| line.starts_with("site ")).expect("the table has a head");
-        assert!(head.trim_end().ends_with("outcome") && out.contains("\nfailed: returned Err or None\n"), "{out}");
+        let head =
+            out.lines().find(|line| line.starts_with("site ")).expect("the table has a head");
+        assert!(
+            head.trim_end().ends_with("outcome")
+                && out.contains("\nfailed: returned Err or None\n"),
+            "{out}"
+        );
         let (_, report) = json(&["report", text(&path), "--filter", "site:shop::find"]);
-        assert_eq!((&report["rows"][0]["failed"], &report["rows"][0]["failed_as"]), (&1.into(), &"none".into()));
+        assert_eq!(
+            (&report["rows"][0]["failed"], &report["rows"][0]["failed_as"]),
+            (&1.into(), &"none".into())
+        );
     }
     // What a call caused may have failed in another way.
-    let (_, out, _) = ended(&["report", text(&fixture::directory().join("shop.spy")), "--by", "cause"]);
-    assert!(out.lines().any(|line| line.starts_with("shop::find") && line.ends_with("1 failed")), "{out}");
+    let (_, out, _) =
+        ended(&["report", text(&fixture::directory().join("shop.spy")), "--by", "cause"]);
+    assert!(
+        out.lines().any(|line| line.starts_with("shop::find") && line.ends_with("1 failed")),
+        "{out}"
+    );
     let tally = fixture::directory().join("shop-tally.spy");
     let (_, out, _) = ended(&["report", text(&tally), "--filter", "lane:main"]);
     assert!(out.contains("no stored event passes, and 3 calls have no event"), "{out}");
-    let (code, _, error) = ended(&["blueprint", "structural", text(&tally), "--filter", "lane:main"]);
-    assert!(code == 2 && error.contains("no stored event passes the filter, and 3 calls have no event"), "{error}");
+    let (code, _, error) =
+        ended(&["blueprint", "structural", text(&tally), "--filter", "lane:main"]);
+    assert!(
+        code == 2 && error.contains("no stored event passes the filter, and 3 calls have no event"),
+        "{error}"
+    );
 }
 
 #[test]

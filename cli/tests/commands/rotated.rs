@@ -14,20 +14,25 @@ use crate::{ended, fixture, text};
 /// Measures between two looks at the directory, and the variable that sets another number.
 const BURST: u64 = 100;
 const MEASURES: &str = "METASPY_TEST_MEASURES";
-/// Files of a process. When the last one begins, the first one is let go, so that calls in it end unseen.
+/// Files of a process. When the last one begins, the first one is let go, so that calls in it end
+/// unseen.
 const FILES: usize = 6;
 
 fn recordings(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).expect("it is there").filter_map(|entry| Some(entry.ok()?.path()));
+    let entries =
+        fs::read_dir(directory).expect("it is there").filter_map(|entry| Some(entry.ok()?.path()));
     entries.filter(|path| path.extension().is_some_and(|extension| extension == "spy")).collect()
 }
 
-/// What a process does whose recording rotates within a layout that panics: measures until there are some files, and one behind
-/// the layout.
+/// What a process does whose recording rotates within a layout that panics: measures until there
+/// are some files, and one behind the layout.
 #[test]
 fn rotates_within_a_layout() {
-    let Some(directory) = std::env::var_os("METASPY_ROTATED_WITHIN").map(PathBuf::from) else { return };
-    let burst = std::env::var(MEASURES).map_or(BURST, |number| number.parse().expect("it is a number"));
+    let Some(directory) = std::env::var_os("METASPY_ROTATED_WITHIN").map(PathBuf::from) else {
+        return;
+    };
+    let burst =
+        std::env::var(MEASURES).map_or(BURST, |number| number.parse().expect("it is a number"));
     let mut measures = 0;
     fixture::panicking_layout(|| {
         while recordings(&directory).len() < FILES {
@@ -46,13 +51,16 @@ fn rotated(name: &str, variables: &[(&str, &str)]) -> (Vec<String>, u64) {
     fs::create_dir_all(&directory).expect("the test's directory can be written");
     let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
     command.args(["rotated::rotates_within_a_layout", "--exact", "--nocapture"]);
-    command.env("METASPY_ROTATED_WITHIN", &directory).env("METASPY_RECORD", directory.join("run.spy"));
+    command
+        .env("METASPY_ROTATED_WITHIN", &directory)
+        .env("METASPY_RECORD", directory.join("run.spy"));
     command.env("METASPY_ROTATE", "4MiB,1ms").env_remove("METASPY_OBSERVE");
     let output = command.envs(variables.iter().copied()).output();
     let output = output.expect("it can be run again");
     let out = String::from_utf8_lossy(&output.stdout);
     let measures = out.lines().find_map(|line| line.split_once("measures=")?.1.parse().ok());
-    let measures = measures.unwrap_or_else(|| panic!("{out}{}", String::from_utf8_lossy(&output.stderr)));
+    let measures =
+        measures.unwrap_or_else(|| panic!("{out}{}", String::from_utf8_lossy(&output.stderr)));
     let mut files = recordings(&directory);
     files.sort_by_key(|path| fixture::open(path).header().earlier_files);
     (files.iter().map(|path| text(path).to_owned()).collect(), measures)
@@ -86,7 +94,10 @@ fn a_condition_on_causes_is_not_decided_by_calls_whose_cause_is_in_an_earlier_fi
     }
     // This one fails whatever those are the effects of, and this one holds.
     assert_eq!(judged(&files, "count(site:measure cause:Scene::layout) > 0").0, 1);
-    assert_eq!(judged(&files, &format!("count(site:measure cause:Scene::layout) > {}", measures + 1)).0, 0);
+    assert_eq!(
+        judged(&files, &format!("count(site:measure cause:Scene::layout) > {}", measures + 1)).0,
+        0
+    );
 }
 
 #[test]
@@ -109,19 +120,30 @@ fn a_report_of_some_files_of_a_rotation_says_which_part_they_are_and_is_not_exac
         let (_, report) = json(&arguments);
         assert_eq!(report["exact"], false, "{title}: {report}");
         let absent = &report["absent_files"];
-        assert_eq!((absent["earlier"].as_u64(), absent["has_later"].as_bool()), (Some(earlier), Some(has_later)));
+        assert_eq!(
+            (absent["earlier"].as_u64(), absent["has_later"].as_bool()),
+            (Some(earlier), Some(has_later))
+        );
         // More calls than there are may be in the others.
         let (code, judged) = judged(files, "count(site:measure) > 1_000_000");
-        assert!(code == 2 && judged["gaps"].to_string().contains("give all files"), "{title}: {judged}");
+        assert!(
+            code == 2 && judged["gaps"].to_string().contains("give all files"),
+            "{title}: {judged}"
+        );
         // What is there decides. A file that the process began before it ended may be empty.
         let mut rows = report["rows"].as_array().expect("a list").iter();
-        let has_measures = rows.any(|row| row["label"] == "Scene::measure" && row["count"].as_u64() > Some(0));
+        let has_measures =
+            rows.any(|row| row["label"] == "Scene::measure" && row["count"].as_u64() > Some(0));
         let expected = if has_measures { 1 } else { 2 };
         assert_eq!(self::judged(files, "count(site:measure) > 0").0, expected, "{title}: {report}");
     }
     let all: Vec<&str> = files.iter().map(String::as_str).collect();
     let (_, report) = json(&[vec!["report"], all].concat());
-    assert_eq!((&report["exact"], &report["absent_files"]), (&Value::Bool(true), &Value::Null), "{report}");
+    assert_eq!(
+        (&report["exact"], &report["absent_files"]),
+        (&Value::Bool(true), &Value::Null),
+        "{report}"
+    );
 }
 
 /// Conditions on the end of the layout, of which no file has it.
@@ -158,7 +180,10 @@ fn end_is_not_decided(name: &str, variables: &[(&str, &str)]) {
             let (code, judged) = judged(&files, condition);
             assert!(code == 2 && judged["gaps"][0].is_string(), "{condition}: {judged}");
             if condition.contains("outcome:") {
-                assert!(judged["gaps"].to_string().contains("went on in another file"), "{condition}: {judged}");
+                assert!(
+                    judged["gaps"].to_string().contains("went on in another file"),
+                    "{condition}: {judged}"
+                );
             }
         }
         // However it ended, it is one call, and no measure panicked.
@@ -176,7 +201,10 @@ fn end_is_not_decided(name: &str, variables: &[(&str, &str)]) {
             arguments.extend(files.iter().map(String::as_str));
             let (judged, _, error) = ended(&[arguments, vec!["--expect", expectation]].concat());
             assert_eq!(judged, code, "{expectation}: {error}");
-            assert!(code == 0 || error.contains("went on in another file"), "{expectation}: {error}");
+            assert!(
+                code == 0 || error.contains("went on in another file"),
+                "{expectation}: {error}"
+            );
         }
     }
 }
@@ -184,9 +212,14 @@ fn end_is_not_decided(name: &str, variables: &[(&str, &str)]) {
 #[test]
 fn how_a_call_ended_that_was_only_counted_is_not_known_if_the_recording_went_on_within_it() {
     let (files, measures) = rotated("rotated-counted-end", &[("METASPY_MODE", "tally")]);
-    for condition in ["count(site:layout outcome:panicked) > 0", "count(site:layout -outcome:panicked) > 0"] {
+    for condition in
+        ["count(site:layout outcome:panicked) > 0", "count(site:layout -outcome:panicked) > 0"]
+    {
         let (code, judged) = judged(&files, condition);
-        assert!(code == 2 && judged["gaps"].to_string().contains("went on in another file"), "{condition}: {judged}");
+        assert!(
+            code == 2 && judged["gaps"].to_string().contains("went on in another file"),
+            "{condition}: {judged}"
+        );
     }
     assert_eq!(judged(&files, &format!("count(site:measure) != {}", measures + 1)).0, 0);
 }

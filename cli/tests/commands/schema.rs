@@ -1,4 +1,5 @@
-//! `metaspy schema`, and what commands write about recordings of every kind. All tests of commands validate their JSON, too.
+//! `metaspy schema`, and what commands write about recordings of every kind. All tests of commands
+//! validate their JSON, too.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,20 +40,40 @@ const OUTPUTS: [&str; 25] = [
 ];
 const VIEW: &str = "subjects = \"node\"\nfill = { value = \"count\", query = \"site:measure\" }\n";
 /// Outputs that a recording of frames cannot have: the tests of their commands validate them.
-const OF_OTHER_TESTS: [&str; 9] =
-    ["allocations", "contexts", "functions", "grammar", "grammar-report", "instructions", "kept", "sample", "types"];
+const OF_OTHER_TESTS: [&str; 9] = [
+    "allocations",
+    "contexts",
+    "functions",
+    "grammar",
+    "grammar-report",
+    "instructions",
+    "kept",
+    "sample",
+    "types",
+];
 
 /// What a command wrote about a recording, unless the recording cannot have it.
-fn written(command: &str, path: &str, other: &str, view: &str) -> Option<(Vec<String>, Vec<Value>)> {
+fn written(
+    command: &str,
+    path: &str,
+    other: &str,
+    view: &str,
+) -> Option<(Vec<String>, Vec<Value>)> {
     let word = |word: &str| word.replace("IN2", other).replace("IN", path).replace("VIEW", view);
     let arguments: Vec<String> = command.split(' ').map(word).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (code, out, error) = ended(&words);
     let is_event = command.contains("jsonl");
-    assert!(!out.is_empty() || is_event || code == 2 && error.starts_with("metaspy: "), "{command} {path}: {error}");
+    assert!(
+        !out.is_empty() || is_event || code == 2 && error.starts_with("metaspy: "),
+        "{command} {path}: {error}"
+    );
     let documents = if is_event { out.lines().collect() } else { vec![&*out] };
-    let parse = |text| serde_json::from_str(text).unwrap_or_else(|error| panic!("{command} {path}: {error}"));
-    let values: Vec<Value> = documents.into_iter().filter(|text| !text.is_empty()).map(parse).collect();
+    let parse = |text| {
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{command} {path}: {error}"))
+    };
+    let values: Vec<Value> =
+        documents.into_iter().filter(|text| !text.is_empty()).map(parse).collect();
     let command = [&["metaspy".to_owned()], &arguments[..]].concat();
     (!values.is_empty()).then_some((command, values))
 }
@@ -65,12 +86,20 @@ fn what_is_written_about_every_recording_is_as_the_schemas_have_it() {
     let mut recordings = gates::recordings("schema");
     // The tests of gates ask these, too, and they are the largest.
     recordings.retain(|recorded| !["whole", "sampled"].contains(&recorded.name));
-    recordings.push(Recorded { name: "repeating", path: repeating.clone(), frames: 30, is_whole: true });
+    recordings.push(Recorded {
+        name: "repeating",
+        path: repeating.clone(),
+        frames: 30,
+        is_whole: true,
+    });
     let mut seen = BTreeSet::new();
     let mut changed = BTreeSet::new();
     for Recorded { path, .. } in &recordings {
         for command in OUTPUTS {
-            let Some((line, values)) = written(command, text(path), text(&repeating), text(&view)) else { continue };
+            let Some((line, values)) = written(command, text(path), text(&repeating), text(&view))
+            else {
+                continue;
+            };
             let line: Vec<&str> = line.iter().map(String::as_str).collect();
             seen.insert(Schema::of(&line).expect("it is valid").name.as_str());
             if changed.insert(command) {
@@ -78,7 +107,8 @@ fn what_is_written_about_every_recording_is_as_the_schemas_have_it() {
             }
         }
     }
-    let missing: Vec<&str> = OUTPUTS.into_iter().filter(|command| !changed.contains(command)).collect();
+    let missing: Vec<&str> =
+        OUTPUTS.into_iter().filter(|command| !changed.contains(command)).collect();
     assert!(missing.is_empty(), "no recording has an output of {missing:?}");
     seen.extend(OF_OTHER_TESTS.iter().chain(&["list"]));
     let all: BTreeSet<&str> = Schema::all().iter().map(|schema| schema.name.as_str()).collect();
@@ -95,7 +125,10 @@ fn the_list_of_live_recordings_is_as_the_schema_has_it() {
     for path in [directory.join("layout-4194999-7.spy"), of_run.join("layout-4194998-7.spy")] {
         fs::copy(&recording, path).expect("it can be copied");
     }
-    let output = metaspy(&["list", "--json"]).env("METASPY_DIR", &directory).output().expect("it can be started");
+    let output = metaspy(&["list", "--json"])
+        .env("METASPY_DIR", &directory)
+        .output()
+        .expect("it can be started");
     let listed: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
     assert_changes_are_noticed(&["metaspy", "list", "--json"], &listed);

@@ -17,15 +17,25 @@ fn a_sealed_set_is_read_as_the_recordings_that_it_was_made_of() {
     let directory = client.parent().expect("it is in a directory").join("restoring");
     let (script, set) = (directory.join("metaspy-scale"), directory.join("set"));
     fs::create_dir_all(set.join("run=1/host=here")).expect("there is room");
-    fs::write(&script, SCRIPT.replace("CLIENT", text(&client)).replace("SERVER", text(&server))).expect("as before");
+    fs::write(&script, SCRIPT.replace("CLIENT", text(&client)).replace("SERVER", text(&server)))
+        .expect("as before");
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let read = |source: &Path, path: &str| {
-        let output = metaspy(&["report", text(source), "--json"]).env("PATH", path).output().expect("it starts");
+        let output = metaspy(&["report", text(source), "--json"])
+            .env("PATH", path)
+            .output()
+            .expect("it starts");
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        (output.status.code(), report["processes"].as_array().map(Vec::len), String::from_utf8(output.stderr))
+        (
+            output.status.code(),
+            report["processes"].as_array().map(Vec::len),
+            String::from_utf8(output.stderr),
+        )
     };
     let path = format!("{}:/bin:/usr/bin", text(&directory));
-    for source in [set.clone(), set.join("run=1"), set.join("run=1/host=here"), "s3://bucket/sealed".into()] {
+    for source in
+        [set.clone(), set.join("run=1"), set.join("run=1/host=here"), "s3://bucket/sealed".into()]
+    {
         let (code, processes, error) = read(&source, &path);
         assert_eq!((code, processes), (Some(0), Some(2)), "{source:?}: {error:?}");
     }
@@ -38,7 +48,10 @@ fn a_sealed_set_is_read_as_the_recordings_that_it_was_made_of() {
             let mut command = metaspy(&["report", text(source), &format!("--json={}", text(out))]);
             let output = command.env("PATH", &path).output().expect("it starts");
             let error = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.code() == Some(2) && error.contains("an input of this command"), "{error}");
+            assert!(
+                output.status.code() == Some(2) && error.contains("an input of this command"),
+                "{error}"
+            );
         }
     }
     assert_eq!(fs::read_to_string(&events).expect("it is there"), "precious");
@@ -52,18 +65,27 @@ fn a_sealed_set_is_read_as_the_recordings_that_it_was_made_of() {
         path
     };
     for (runs, expected) in [(["run=1", "run=1"], 1), (["run=1", "run=2"], 2)] {
-        let paths = [(runs[0], &client), (runs[1], &server)].map(|(run, recording)| restored(run, recording));
-        fs::write(&script, SCRIPT.replace("CLIENT", text(&paths[0])).replace("SERVER", text(&paths[1])))
-            .expect("it is ours");
-        let output =
-            metaspy(&["diff", text(&set), text(&set), "--json"]).env("PATH", &path).output().expect("it starts");
+        let paths = [(runs[0], &client), (runs[1], &server)]
+            .map(|(run, recording)| restored(run, recording));
+        fs::write(
+            &script,
+            SCRIPT.replace("CLIENT", text(&paths[0])).replace("SERVER", text(&paths[1])),
+        )
+        .expect("it is ours");
+        let output = metaspy(&["diff", text(&set), text(&set), "--json"])
+            .env("PATH", &path)
+            .output()
+            .expect("it starts");
         let diff: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         assert_eq!(diff["recordings"]["after"], expected, "{runs:?}: {diff}");
     }
     let (code, _, error) = read(Path::new("s3://bucket/broken"), &path);
     assert!(code == Some(2) && error.is_ok_and(|error| error.contains("could not be restored")));
     let (code, _, error) = read(&set, "/nowhere");
-    assert!(code == Some(2) && error.is_ok_and(|error| error.contains("cargo install --locked --path scale")));
+    assert!(
+        code == Some(2)
+            && error.is_ok_and(|error| error.contains("cargo install --locked --path scale"))
+    );
     // A directory of recordings is none.
     let (code, ..) = read(client.parent().expect("as above"), "/nowhere");
     assert_eq!(code, Some(0));

@@ -1,4 +1,5 @@
-//! A recording through a pipe: of a process that goes on, that ends, that is killed; and what is no stream.
+//! A recording through a pipe: of a process that goes on, that ends, that is killed; and what is no
+//! stream.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -11,7 +12,8 @@ use metaspy_core::{Outcome, hook};
 use crate::schemas::assert_valid_if_json;
 use crate::{ended, fixture, metaspy, text};
 
-/// What the children of these tests do, until their standard input is closed; as a test of its own, nothing.
+/// What the children of these tests do, until their standard input is closed; as a test of its own,
+/// nothing.
 #[test]
 fn goes_on() {
     if std::env::var("METASPY_ROLE").as_deref() != Ok("story") {
@@ -38,9 +40,17 @@ pub fn story(path: &Path) -> Child {
 /// A process that is to record into this file.
 pub fn start_story(path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args(["stream::goes_on", "--exact"]).env("METASPY_ROLE", "story").env("METASPY_RECORD", path);
+    command
+        .args(["stream::goes_on", "--exact"])
+        .env("METASPY_ROLE", "story")
+        .env("METASPY_RECORD", path);
     command.env("METASPY_BUDGET", "4000000").env_remove("METASPY_OBSERVE");
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts")
 }
 
 /// Waits until this holds, or for so long that something is wrong.
@@ -59,7 +69,8 @@ fn streams(path: &Path, to: impl Into<Stdio>) -> Child {
 /// Reads a stream in a file.
 fn read(arguments: &[&str], stream: &Path) -> (i32, String, String) {
     let file = File::open(stream).expect("it was written");
-    let Output { status, stdout, stderr } = metaspy(arguments).stdin(file).output().expect("it starts");
+    let Output { status, stdout, stderr } =
+        metaspy(arguments).stdin(file).output().expect("it starts");
     let text = |bytes| String::from_utf8(bytes).expect("the command prints UTF-8");
     let stdout = text(stdout);
     assert_valid_if_json(arguments, &stdout);
@@ -124,7 +135,11 @@ fn a_sender_whose_reader_is_gone_ends_without_a_word() {
     // Its file through a pipe, as it stands, is of no one moment.
     let (code, out, _) = read(&["report", "-", "--json"], &path);
     let arrived = json(&out);
-    assert_eq!((code, &arrived["state"], &arrived["exact"]), (0, &"snapshot".into(), &false.into()), "{out}");
+    assert_eq!(
+        (code, &arrived["state"], &arrived["exact"]),
+        (0, &"snapshot".into(), &false.into()),
+        "{out}"
+    );
     drop(story.stdin.take());
     assert!(story.wait().expect("it ends").success());
 }
@@ -141,8 +156,14 @@ fn a_cut_stream_keeps_what_came_and_is_reported() {
     story.wait().expect("it ends");
     let (code, out, _) = read(&["report", "-", "--json"], &stream);
     let arrived = json(&out);
-    assert_eq!((code, &arrived["state"], &arrived["exact"]), (1, &"snapshot".into(), &false.into()));
-    assert!(arrived["missing"][0].as_str().is_some_and(|text| text.contains("was cut after")), "{out}");
+    assert_eq!(
+        (code, &arrived["state"], &arrived["exact"]),
+        (1, &"snapshot".into(), &false.into())
+    );
+    assert!(
+        arrived["missing"][0].as_str().is_some_and(|text| text.contains("was cut after")),
+        "{out}"
+    );
     assert!(arrived["emitted"].as_u64() > Some(200), "{out}");
     // Garbage behind it: the same, with another message.
     let mut file = fs::OpenOptions::new().append(true).open(&stream).expect("it was written");
@@ -180,7 +201,10 @@ fn what_is_no_stream_is_refused() {
         for command in [&["report", "-"][..], &["verify", "-"], &["open", "-"]] {
             let (code, out, error) = read(command, &garbage);
             assert_eq!((code, out.as_str()), (2, ""), "{command:?}: {error}");
-            assert!(error.contains(word) && error.contains("standard input"), "{command:?}: {error}");
+            assert!(
+                error.contains(word) && error.contains("standard input"),
+                "{command:?}: {error}"
+            );
         }
     }
     let (code, _, error) = ended(&["stream", "4194999"]);

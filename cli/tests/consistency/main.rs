@@ -1,6 +1,7 @@
-//! One number, one meaning. Four programs are recorded that know nothing of metaspy: one calls itself, one is asynchronous, one is
-//! parallel, and one has objects of several types. What a function did is then the same in every output, and it is what a simple
-//! reader of this test computes from the events.
+//! One number, one meaning. Four programs are recorded that know nothing of metaspy: one calls
+//! itself, one is asynchronous, one is parallel, and one has objects of several types. What a
+//! function did is then the same in every output, and it is what a simple reader of this test
+//! computes from the events.
 
 #[allow(dead_code, reason = "the tests of the editor use the rest")]
 #[path = "../editor/client.rs"]
@@ -37,9 +38,11 @@ const PROGRAMS: [(&str, &str, &[&str]); 4] = [
 ];
 
 /// The groupings of a report whose rows the reference has, too.
-const GROUPINGS: [&str; 6] = ["site", "subject", "site,subject", "cause", "sender", "cause,subject"];
+const GROUPINGS: [&str; 6] =
+    ["site", "subject", "site,subject", "cause", "sender", "cause,subject"];
 
-/// The programs whose rows are all compared, and which are recorded again: one thread calls the same each time.
+/// The programs whose rows are all compared, and which are recorded again: one thread calls the
+/// same each time.
 const REPEATED: [&str; 1] = ["recursive"];
 
 /// The libraries that a program needs.
@@ -69,10 +72,14 @@ impl Recorded {
     fn new(name: &str, source: &str, woven: &[&str], mode: &str) -> Recorded {
         let package = Package::new(
             &format!("consistent_{name}_{mode}"),
-            &[("Cargo.toml", &common::manifest(name, "2024", dependencies(name))), ("src/main.rs", source)],
+            &[
+                ("Cargo.toml", &common::manifest(name, "2024", dependencies(name))),
+                ("src/main.rs", source),
+            ],
         );
         let own = format!("{name}::**");
-        let mut line = vec!["run", "--timed", "--weave", &own, "--lcov", "ran.lcov", "--cobertura", "ran.xml"];
+        let mut line =
+            vec!["run", "--timed", "--weave", &own, "--lcov", "ran.lcov", "--cobertura", "ran.xml"];
         line.extend(woven.iter().flat_map(|selector| ["--weave", selector]));
         let did = package.metaspy_in(&line, &[("METASPY_MODE", mode.as_ref())]);
         assert_eq!(did.code, 0, "{name}: {}", did.stderr);
@@ -81,12 +88,14 @@ impl Recorded {
         Recorded { package, run: vec![run], json: did.json }
     }
 
-    /// Runs the program again, so many rounds of it, without `cargo metaspy`. Returns the directory of the recording.
+    /// Runs the program again, so many rounds of it, without `cargo metaspy`. Returns the directory
+    /// of the recording.
     fn again(&self, name: &str, rounds: &str, budget: &str) -> PathBuf {
         let directory = self.package.dir.join(format!("rounds-{rounds}"));
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir(&directory).expect("there is room");
-        let mut command = self.package.clean_command(&self.package.target_dir().join("metaspy/debug").join(name));
+        let mut command =
+            self.package.clean_command(&self.package.target_dir().join("metaspy/debug").join(name));
         command.arg(rounds).env("METASPY_RECORD", directory.join("again.spy"));
         let ended = command.env("METASPY_MODE", "full").env("METASPY_BUDGET", budget).status();
         assert!(ended.expect("it was built").success(), "{name}");
@@ -96,7 +105,8 @@ impl Recorded {
     /// What `metaspy` prints about the recording. JSON is as its schema has it.
     fn ask(&self, line: &[&str]) -> String {
         let mut command = self.package.clean_command(Path::new(env!("CARGO_BIN_EXE_metaspy")));
-        let output = command.args(line).args(&self.run).output().expect("it was built for this test");
+        let output =
+            command.args(line).args(&self.run).output().expect("it was built for this test");
         assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).expect("it is UTF-8");
         assert_valid_if_json(line, &text);
@@ -129,7 +139,11 @@ fn every_output_has_the_numbers_of_the_events() {
                 // Each stack of an export is rounded down by itself.
                 let lacks = own_ns.checked_sub(found.get(*path).copied().unwrap_or(0));
                 let is_rounded = lacks.is_some_and(|lacks| lacks <= counts[*path]);
-                assert!(is_rounded, "{name} {path}: {own_ns} ns, {:?} in {output}", found.get(*path));
+                assert!(
+                    is_rounded,
+                    "{name} {path}: {own_ns} ns, {:?} in {output}",
+                    found.get(*path)
+                );
             }
         }
         for by in ["site", "type", "package"] {
@@ -169,9 +183,13 @@ fn every_output_has_the_times_of_the_profiler_of_calls() {
         }
         let run = command.values().map(|numbers| numbers.own_ns).sum::<u64>();
         for (path, Numbers { own_ns, total_ns, .. }) in &command {
-            assert!(own_ns <= total_ns && *own_ns <= run, "{name} {path}: {own_ns} {total_ns} {run}");
+            assert!(
+                own_ns <= total_ns && *own_ns <= run,
+                "{name} {path}: {own_ns} {total_ns} {run}"
+            );
         }
-        // A type has no total of its own: its methods call each other, and only the sum of theirs is known.
+        // A type has no total of its own: its methods call each other, and only the sum of theirs
+        // is known.
         for by in ["type", "package"] {
             let report = recorded.json(&["report", "--json", "--by", by]);
             for row in report["rows"].as_array().expect("there are rows") {
@@ -190,7 +208,10 @@ fn assert_same<T: std::fmt::Debug + PartialEq>(
 ) {
     let paths: BTreeSet<&String> = found.keys().chain(expected.keys()).collect();
     let differs = |path: &&String| found.get(*path) != expected.get(*path);
-    let differing: Vec<_> =
-        paths.into_iter().filter(differs).map(|path| (path, found.get(path), expected.get(path))).collect();
+    let differing: Vec<_> = paths
+        .into_iter()
+        .filter(differs)
+        .map(|path| (path, found.get(path), expected.get(path)))
+        .collect();
     assert!(differing.is_empty(), "{what}: {differing:?}");
 }

@@ -1,4 +1,5 @@
-//! What a function did, from the events of a recording: the simplest reader, with one thread and nothing remembered.
+//! What a function did, from the events of a recording: the simplest reader, with one thread and
+//! nothing remembered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,8 +28,8 @@ pub struct Times {
     pub max_ns: u64,
 }
 
-/// The name of a row, as the report's JSON has it: the site beside a subject, and the path, the kind and key of a subject, or
-/// what stands for it.
+/// The name of a row, as the report's JSON has it: the site beside a subject, and the path, the
+/// kind and key of a subject, or what stands for it.
 pub type RowName = (String, String);
 
 /// All that was recorded.
@@ -55,21 +56,26 @@ struct Timed {
 impl Reference {
     /// Reads the one recording of a run.
     pub fn read(run: &Path) -> Reference {
-        let files = std::fs::read_dir(run).expect("there is a run").flatten().map(|entry| entry.path());
-        let spy: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "spy")).collect();
+        let files =
+            std::fs::read_dir(run).expect("there is a run").flatten().map(|entry| entry.path());
+        let spy: Vec<_> =
+            files.filter(|path| path.extension().is_some_and(|end| end == "spy")).collect();
         let store = Store::open(&spy[0]).expect("it is a recording");
         assert_eq!((spy.len(), store.totals().folded, store.totals().lost), (1, 0, 0));
         let timed = |event: Event| {
             let is_async = store.site(event.site).is_some_and(|site| site.kind.name() == "async");
             let span = event.span.unwrap_or(0);
-            let polled = store.polls(event.id).map_or(if is_async { span } else { 0 }, |polls| polls.busy_ticks);
+            let polled = store
+                .polls(event.id)
+                .map_or(if is_async { span } else { 0 }, |polls| polls.busy_ticks);
             let path = store.site_path(event.site).to_owned();
             let own = if is_async { polled } else { span } as i64;
             Timed { own, path, is_async, polled, cause: None, event }
         };
         let events = store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX).events;
         let mut events: Vec<Timed> = events.into_iter().map(timed).collect();
-        let places: BTreeMap<_, _> = events.iter().enumerate().map(|(at, timed)| (timed.event.id, at)).collect();
+        let places: BTreeMap<_, _> =
+            events.iter().enumerate().map(|(at, timed)| (timed.event.id, at)).collect();
         for timed in &mut events {
             timed.cause = timed.event.cause.and_then(|cause| places.get(&cause).copied());
         }
@@ -93,7 +99,8 @@ impl Reference {
 
     /// How many calls of one object at a site ended so.
     pub fn ended(&self, key: u64, site: &str, outcome: Outcome) -> u64 {
-        let ended = |event: &&Timed| event.is_of_subject(key, Some(site)) && event.event.outcome == outcome;
+        let ended =
+            |event: &&Timed| event.is_of_subject(key, Some(site)) && event.event.outcome == outcome;
         self.events.iter().filter(ended).count() as u64
     }
 
@@ -111,7 +118,8 @@ impl Reference {
         let none = String::new();
         let subject = |event: &Event| {
             event.subject.map_or(String::new(), |subject| {
-                let kind = self.store.kind(subject.kind).map_or(String::new(), |kind| kind.whole_name());
+                let kind =
+                    self.store.kind(subject.kind).map_or(String::new(), |kind| kind.whole_name());
                 format!("{kind} {}", subject.key)
             })
         };
@@ -123,7 +131,9 @@ impl Reference {
                 (none, self.events[root.unwrap_or(at)].path.clone())
             }
             ("sender", Some(cause)) => (none, self.events[*cause].path.clone()),
-            ("cause,subject", Some(cause)) => (self.events[*cause].path.clone(), subject(&self.events[*cause].event)),
+            ("cause,subject", Some(cause)) => {
+                (self.events[*cause].path.clone(), subject(&self.events[*cause].event))
+            }
             ("sender" | "cause,subject", None) => (none, "no cause".to_owned()),
             _ => (none, path.clone()),
         }
@@ -131,14 +141,19 @@ impl Reference {
 
     fn times(&self, calls: &[usize]) -> Times {
         let all: Vec<&Timed> = calls.iter().map(|at| &self.events[*at]).collect();
-        let (polled, plain): (Vec<&Timed>, Vec<&Timed>) = all.iter().copied().partition(|timed| timed.is_async);
-        let sum = |of: fn(&Timed) -> u64, timed: &[&Timed]| timed.iter().map(|timed| of(timed)).sum::<u64>();
+        let (polled, plain): (Vec<&Timed>, Vec<&Timed>) =
+            all.iter().copied().partition(|timed| timed.is_async);
+        let sum = |of: fn(&Timed) -> u64, timed: &[&Timed]| {
+            timed.iter().map(|timed| of(timed)).sum::<u64>()
+        };
         let is_inside = |at: usize| {
-            let mut causes = std::iter::successors(self.events[at].cause, |at| self.events[*at].cause);
+            let mut causes =
+                std::iter::successors(self.events[at].cause, |at| self.events[*at].cause);
             causes.any(|cause| calls.binary_search(&cause).is_ok())
         };
         // Calls inside others of the row are polled while these are.
-        let outermost: u64 = calls.iter().filter(|at| !is_inside(**at)).map(|at| self.events[*at].polled).sum();
+        let outermost: u64 =
+            calls.iter().filter(|at| !is_inside(**at)).map(|at| self.events[*at].polled).sum();
         let (union, busy) = (union(&plain), sum(|timed| timed.polled, &polled));
         let is_mixed = !polled.is_empty() && !plain.is_empty();
         let ns = |ticks| self.store.span_ns(ticks);
@@ -157,7 +172,11 @@ impl Reference {
         let is_async = events.iter().any(|event| event.is_async);
         let total = if is_async { 0 } else { union(&events) };
         let span_ns = |ticks| self.store.span_ns(ticks);
-        Numbers { count: events.len() as u64, total_ns: span_ns(total), own_ns: span_ns(own(&events)) }
+        Numbers {
+            count: events.len() as u64,
+            total_ns: span_ns(total),
+            own_ns: span_ns(own(&events)),
+        }
     }
 
     /// True if some of these functions are async.
@@ -165,7 +184,8 @@ impl Reference {
         self.events.iter().any(|event| event.is_async && is_of(&event.path))
     }
 
-    /// No function has more time of its own than in all, none has more than the lanes, and own times are disjoint.
+    /// No function has more time of its own than in all, none has more than the lanes, and own
+    /// times are disjoint.
     pub fn assert_bounds(&self, name: &str) {
         let run = self.store.span_ns(union(&self.events.iter().collect::<Vec<_>>()));
         for (path, numbers) in &self.by_site {
@@ -183,12 +203,13 @@ impl Timed {
     }
 
     fn is_of_subject(&self, key: u64, site: Option<&str>) -> bool {
-        self.event.subject.is_some_and(|subject| subject.key == key) && site.is_none_or(|site| self.path == site)
+        self.event.subject.is_some_and(|subject| subject.key == key)
+            && site.is_none_or(|site| self.path == site)
     }
 }
 
-/// Takes the time of a call off the time that the call around it has for itself: the async call that is its cause, or else the
-/// nearest one in its lane. They come in the order of their starts.
+/// Takes the time of a call off the time that the call around it has for itself: the async call
+/// that is its cause, or else the nearest one in its lane. They come in the order of their starts.
 fn subtract_calls(events: &mut [Timed]) {
     let mut open: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for at in 0..events.len() {
@@ -199,7 +220,8 @@ fn subtract_calls(events: &mut [Timed]) {
         while around.last().is_some_and(|around| events[*around].end() <= start) {
             around.pop();
         }
-        let polling = cause.filter(|cause| events[*cause].is_async && events[*cause].event.lane == event.lane);
+        let polling = cause
+            .filter(|cause| events[*cause].is_async && events[*cause].event.lane == event.lane);
         let is_around = |caller: &usize| events[*caller].end() >= events[at].end();
         let caller = polling.filter(is_around).or(around.last().copied().filter(is_around));
         if !is_async {
@@ -216,7 +238,8 @@ fn own(events: &[&Timed]) -> u64 {
     events.iter().map(|timed| timed.own).sum::<i64>().max(0) as u64
 }
 
-/// The ticks in which at least one of these events was open. They come in the order of their starts.
+/// The ticks in which at least one of these events was open. They come in the order of their
+/// starts.
 fn union(events: &[&Timed]) -> u64 {
     let mut until = BTreeMap::new();
     let mut sum = 0;

@@ -1,5 +1,5 @@
-//! A damaged recording costs no more memory than a sound one of its size: each word of small recordings becomes a huge
-//! number, and everything that reads recordings runs below a limit.
+//! A damaged recording costs no more memory than a sound one of its size: each word of small
+//! recordings becomes a huge number, and everything that reads recordings runs below a limit.
 
 #[path = "../fixture/market.rs"]
 mod market;
@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use metaspy_blueprints::evolution::{self, Version};
 use metaspy_blueprints::{Graph, Kind as Picture, Options, emit, page, picture};
-use metaspy_core::method_profilers::{self as profilers, Allocations, Calls, Contexts, TestCoverage};
+use metaspy_core::method_profilers::{
+    self as profilers, Allocations, Calls, Contexts, TestCoverage,
+};
 use metaspy_core::model::{label, relate};
 use metaspy_core::{Kind, Profiler, Recording, Store, Subject};
 use metaspy_reader::Filter;
@@ -108,7 +110,8 @@ fn sell(parcel: u64) {
 fn recorded(name: &str, profiler: Profiler) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_file(&path);
-    let recording = Recording::file(&path).budget(1 << 20).collector(false).start().expect("a small recording");
+    let recording =
+        Recording::file(&path).budget(1 << 20).collector(false).start().expect("a small recording");
     let installed = profiler.install().expect("there is room");
     label(parcel(1), "a parcel");
     relate("within", parcel(2), parcel(1));
@@ -122,7 +125,8 @@ fn recorded(name: &str, profiler: Profiler) -> PathBuf {
 #[test]
 fn works() {
     let Some(path) = std::env::var_os(SAMPLED) else { return };
-    let recording = Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let recording =
+        Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
     let installed = Profiler::new("market").install().expect("there is room");
     let work = || (0..3_000_000_u64).fold(1, |sum, number| std::hint::black_box(sum + number));
     (0..20).for_each(|key| call(&SELL, parcel(key % 3), || _ = work()));
@@ -140,9 +144,13 @@ fn sampled(name: &str) -> PathBuf {
     let words = ["env".into(), variable, program.into(), "--exact".into(), "works".into()];
     // A few stacks, so that their tables are short.
     let options = Sampling { rate_hz: 100, output: Output::StandardError, ..Sampling::default() };
-    let samples = sample(&Target::Command(words.into()), &options, &AtomicBool::new(false)).expect("it is sampled");
+    let samples = sample(&Target::Command(words.into()), &options, &AtomicBool::new(false))
+        .expect("it is sampled");
     let samples = Samples::new(samples);
-    let appended: Vec<_> = record::append(&samples).into_iter().map(|(path, appended)| (path, appended.ok())).collect();
+    let appended: Vec<_> = record::append(&samples)
+        .into_iter()
+        .map(|(path, appended)| (path, appended.ok()))
+        .collect();
     assert!(matches!(appended[..], [(at, Some(Appended::All))] if at == path), "{appended:?}");
     path
 }
@@ -153,9 +161,16 @@ fn read_everything(path: &Path, sound: &Store) {
     read_alone(&store);
     compare(&store, sound);
     crawl(store.clone());
-    if let Ok(merged) = Store::merged(vec![("damaged".to_owned(), store), ("sound".to_owned(), sound.clone())]) {
+    if let Ok(merged) =
+        Store::merged(vec![("damaged".to_owned(), store), ("sound".to_owned(), sound.clone())])
+    {
         let filter = Filter::all();
-        let _ = (merged.verify(), merged.profiles(), contexts::Contexts::read(&merged), Graph::read(&merged, &filter));
+        let _ = (
+            merged.verify(),
+            merged.profiles(),
+            contexts::Contexts::read(&merged),
+            Graph::read(&merged, &filter),
+        );
         let _ = Format::Csv.export(&Selection::new(&merged, &filter), &mut std::io::sink());
     }
 }
@@ -163,13 +178,14 @@ fn read_everything(path: &Path, sound: &Store) {
 fn compare(store: &Store, sound: &Store) {
     let filter = Filter::all();
     for by in [diff::By::Site, diff::By::Subject] {
-        let [before, after] = [sound, store].map(|side| Side::read(&[(String::new(), side.clone())], by, &filter));
+        let [before, after] =
+            [sound, store].map(|side| Side::read(&[(String::new(), side.clone())], by, &filter));
         if let Ok(diff) = Diff::new(by, &before, &after) {
             let _ = diff::json(&diff, 100, &[]);
         }
     }
-    let [old, new] =
-        [sound, store].map(|store| Version { name: String::new(), runs: vec![Graph::read(store, &filter)] });
+    let [old, new] = [sound, store]
+        .map(|store| Version { name: String::new(), runs: vec![Graph::read(store, &filter)] });
     let step = evolution::compare(&old, &new, evolution::By::Time);
     let _ = picture::draw(Picture::Evolution, &step.graph, &Options::default());
 }
@@ -235,7 +251,10 @@ fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
         ("damaged-calls.spy", Profiler::new("market").method_profiler(Calls::default())),
         ("damaged-contexts.spy", Profiler::new("market").method_profiler(Contexts::default())),
         ("damaged-objects.spy", Profiler::new("market").method_profiler(TestCoverage::default())),
-        ("damaged-allocations.spy", Profiler::new("market").method_profiler(Allocations::default())),
+        (
+            "damaged-allocations.spy",
+            Profiler::new("market").method_profiler(Allocations::default()),
+        ),
         ("damaged-types.spy", Profiler::new("market").method_profiler(profilers::Types::default())),
     ];
     let paths = kinds.map(|(name, profiler)| recorded(name, profiler)).into_iter();
@@ -248,8 +267,13 @@ fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
             scope.spawn(|| {
                 while let Some(path) = next() {
                     let mut command = Command::new(std::env::current_exe().expect("it is known"));
-                    command.args(["--exact", "no_number_of_a_recording_sizes_memory_beyond_the_file", "--nocapture"]);
-                    let output = command.env(DAMAGED, &path).output().expect("it runs, as it runs now");
+                    command.args([
+                        "--exact",
+                        "no_number_of_a_recording_sizes_memory_beyond_the_file",
+                        "--nocapture",
+                    ]);
+                    let output =
+                        command.env(DAMAGED, &path).output().expect("it runs, as it runs now");
                     let error = String::from_utf8_lossy(&output.stderr);
                     assert!(output.status.success(), "{}: {error}", path.display());
                 }

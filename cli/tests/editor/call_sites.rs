@@ -71,7 +71,8 @@ fn runs() {
 #[test]
 fn a_call_has_numbers_of_its_own_or_they_are_marked() {
     let name = "editor_sites";
-    let package = Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/lib.rs", SOURCE)]);
+    let package =
+        Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/lib.rs", SOURCE)]);
     package.metaspy(&["test", "--lib", "--timed"]);
     let mut client = Client::start(&[&package], json!({}));
     client.open_file(&package, SOURCE);
@@ -80,17 +81,36 @@ fn a_call_has_numbers_of_its_own_or_they_are_marked() {
     let mut check = |line: &str, heading: &str, method: &str| {
         let text = hover(line);
         assert!(text.contains(&format!("{heading}:\n\n- ")), "{line}: {text}");
-        assert!(text.matches("\n- ").count() == 1 && text.contains(&format!("`{name}::{method}`")), "{line}: {text}");
+        assert!(
+            text.matches("\n- ").count() == 1 && text.contains(&format!("`{name}::{method}`")),
+            "{line}: {text}"
+        );
     };
     check("let free", "`distinct` called `load` 3 times", "load");
     check("let associated", "`distinct` called `load` 3 times", "Config::load");
     check("let method", "`distinct` called `load` 3 times", "Cache::load");
     check("three.load()", "`several::inner` called `load` twice", "Cache::load");
     for line in ["one.load() + inner", "        two.load()"] {
-        check(line, "`several` called `load` 4 times, shared by 2 calls of this name", "Cache::load");
+        check(
+            line,
+            "`several` called `load` 4 times, shared by 2 calls of this name",
+            "Cache::load",
+        );
     }
-    check("one.load() * alias", "`by_alias` called `load` twice, shared by 2 calls of this name", "Cache::load");
+    check(
+        "one.load() * alias",
+        "`by_alias` called `load` twice, shared by 2 calls of this name",
+        "Cache::load",
+    );
     let others = "maybe by way of functions without hooks";
-    check("caches[0].load()", &format!("≤3 calls of `load` within `by_value`, {others}"), "Cache::load");
-    check("one.load() + f()", &format!("≤2 calls of `load` within `by_closure`, {others}"), "Cache::load");
+    check(
+        "caches[0].load()",
+        &format!("≤3 calls of `load` within `by_value`, {others}"),
+        "Cache::load",
+    );
+    check(
+        "one.load() + f()",
+        &format!("≤2 calls of `load` within `by_closure`, {others}"),
+        "Cache::load",
+    );
 }

@@ -38,8 +38,11 @@ impl Client {
         let mut command = package.clean_command(Path::new(env!("CARGO_BIN_EXE_metaspy")));
         // Recordings of other programs of the user are of no concern.
         command.env("METASPY_DIR", package.target_dir().join("live")).arg("lsp");
-        let mut server =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built for this test");
+        let mut server = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it was built for this test");
         let input = server.stdin.take();
         let mut output = BufReader::new(server.stdout.take().expect("it is piped"));
         let (sender, messages) = channel();
@@ -56,7 +59,8 @@ impl Client {
     /// Starts a server for the folders of these packages, with these settings.
     pub fn start(packages: &[&Package], settings: Value) -> Client {
         let mut client = Client::spawn(packages[0]);
-        let folders = packages.iter().map(|package| json!({ "uri": uri(&package.dir), "name": "folder" }));
+        let folders =
+            packages.iter().map(|package| json!({ "uri": uri(&package.dir), "name": "folder" }));
         let parameters = json!({
             "processId": null,
             "rootUri": null,
@@ -78,7 +82,8 @@ impl Client {
     }
 
     pub fn open_file(&mut self, package: &Package, text: &str) {
-        let document = json!({ "uri": file(package), "languageId": "rust", "version": 1, "text": text });
+        let document =
+            json!({ "uri": file(package), "languageId": "rust", "version": 1, "text": text });
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
@@ -101,7 +106,9 @@ impl Client {
     /// Waits until this number of runs is shown.
     pub fn await_runs(&mut self, number: usize) {
         let picked = |runs: &Value| {
-            runs["runs"].as_array().map_or(0, |runs| runs.iter().filter(|run| run["picked"] == json!(true)).count())
+            runs["runs"]
+                .as_array()
+                .map_or(0, |runs| runs.iter().filter(|run| run["picked"] == json!(true)).count())
         };
         while picked(&self.request("metaspy/runs", json!({}))) < number {
             self.await_note("metaspy/changed", |_| true);
@@ -149,11 +156,14 @@ impl Client {
     /// Waits for a notification that passes.
     pub fn await_note(&mut self, method: &str, passes: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let found = self.noted.iter().position(|note| note.method == method && passes(&note.params));
+            let found =
+                self.noted.iter().position(|note| note.method == method && passes(&note.params));
             if let Some(found) = found {
                 return self.noted.remove(found).params;
             }
-            if let Message::Notification(note) = self.messages.recv_timeout(HANGS).expect("the server sends it") {
+            if let Message::Notification(note) =
+                self.messages.recv_timeout(HANGS).expect("the server sends it")
+            {
                 self.noted.push(note);
             }
         }
@@ -175,10 +185,10 @@ impl Client {
     /// The text of the hover in the middle of this part of a line of the text; empty without one.
     pub fn hover(&mut self, package: &Package, text: &str, line: &str, part: &str) -> String {
         let at = text.lines().position(|it| it.contains(line)).expect("there is such a line");
-        let before = text.lines().nth(at).and_then(|it| it.split(part).next()).expect("it has this part");
+        let before =
+            text.lines().nth(at).and_then(|it| it.split(part).next()).expect("it has this part");
         let character = before.encode_utf16().count() + part.len() / 2;
-        let place =
-            json!({ "textDocument": { "uri": file(package) }, "position": { "line": at, "character": character } });
+        let place = json!({ "textDocument": { "uri": file(package) }, "position": { "line": at, "character": character } });
         let found = self.request("textDocument/hover", place);
         found["contents"]["value"].as_str().unwrap_or_default().to_owned()
     }

@@ -18,7 +18,8 @@ pub fn own(file: &str) -> PathBuf {
 
 /// True if a program runs with these arguments. Otherwise the test is skipped, and says so.
 pub fn is_there(name: &str, program: &str, arguments: &[&str]) -> bool {
-    let is_there = Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
+    let is_there =
+        Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
     if !is_there {
         println!("SKIPPED: {name}: `{program} {}` does not run here", arguments.join(" "));
     }
@@ -29,7 +30,8 @@ pub fn is_there(name: &str, program: &str, arguments: &[&str]) -> bool {
 pub fn installed(package: &Package, editor: &str) -> PathBuf {
     let dir = package.target_dir().join(editor);
     let _ = fs::remove_dir_all(&dir);
-    let output = Command::new(COMMAND).args(["lsp", "--install", editor, "--into"]).arg(&dir).output();
+    let output =
+        Command::new(COMMAND).args(["lsp", "--install", editor, "--into"]).arg(&dir).output();
     let output = output.expect("it was built for this test");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("Next:  cargo metaspy test"), "{text}");
@@ -49,9 +51,11 @@ fn neovim_shows_signs_numbers_lists_and_hovers() {
     let plugin = installed(&package, "nvim");
     let result = package.dir.join("seen.json");
     let mut nvim = package.clean_command(Path::new("nvim"));
-    nvim.args(["--headless", "--clean", "--cmd"]).arg(format!("set runtimepath+={}", plugin.display()));
+    nvim.args(["--headless", "--clean", "--cmd"])
+        .arg(format!("set runtimepath+={}", plugin.display()));
     nvim.args(["-c", "filetype on", "-c"]).arg(format!("luafile {}", own("journey.lua").display()));
-    nvim.env("METASPY_TEST_FILE", package.dir.join("src/lib.rs")).env("METASPY_TEST_RESULT", &result);
+    nvim.env("METASPY_TEST_FILE", package.dir.join("src/lib.rs"))
+        .env("METASPY_TEST_RESULT", &result);
     nvim.env("METASPY_DIR", package.target_dir().join("live"));
     let output = run(&mut nvim);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -69,7 +73,12 @@ fn neovim_shows_signs_numbers_lists_and_hovers() {
     assert_eq!(seen["hints"], json!([[22, "never ran"]]));
 
     assert_eq!(seen["moved"], 11);
-    assert_eq!((&seen["stale"][0], &seen["stale"][1]), (&json!(28), &json!("▆")), "{}", seen["stale"]);
+    assert_eq!(
+        (&seen["stale"][0], &seen["stale"][1]),
+        (&json!(28), &json!("▆")),
+        "{}",
+        seen["stale"]
+    );
     assert_eq!(seen["callers"], json!([[32, "7  editor_neovim::total"]]));
     assert_eq!(seen["callees"], json!([[28, "7  editor_neovim::product"]]));
     assert_eq!(seen["hot"].as_array().map(Vec::len), Some(5), "{}", seen["hot"]);
@@ -88,8 +97,14 @@ fn an_independent_client_of_the_protocol_agrees() {
     let mut pytest = package.clean_command(Path::new(&python));
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(own("test_server.py"));
     pytest.env("METASPY_TEST_COMMAND", COMMAND).env("METASPY_TEST_FOLDER", &package.dir);
-    pytest.env("METASPY_DIR", package.target_dir().join("live")).env("PYTHONDONTWRITEBYTECODE", "1");
+    pytest
+        .env("METASPY_DIR", package.target_dir().join("live"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
     let output = run(&mut pytest);
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("passed"), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success() && said.contains("passed"),
+        "{said}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

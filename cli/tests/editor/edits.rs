@@ -14,13 +14,20 @@ fn numbers_follow_a_function_and_an_edited_function_is_marked() {
         client.lenses(&package)
     };
 
-    let moved = format!("// One.\n\n{}", SOURCE.replace("    fn area", "    // The area.\n    fn area"));
+    let moved =
+        format!("// One.\n\n{}", SOURCE.replace("    fn area", "    // The area.\n    fn area"));
     let found = lenses(&moved);
-    assert!(found[0].0 == 14 && found[0].1.contains("7 calls") && !found[0].1.contains("earlier"), "{found:?}");
+    assert!(
+        found[0].0 == 14 && found[0].1.contains("7 calls") && !found[0].1.contains("earlier"),
+        "{found:?}"
+    );
 
     let edited = SOURCE.replace("a * b", "b * a");
     let found = lenses(&edited);
-    assert!(found[3].1.ends_with("(of earlier code)") && found[0].1.contains("7 calls"), "{found:?}");
+    assert!(
+        found[3].1.ends_with("(of earlier code)") && found[0].1.contains("7 calls"),
+        "{found:?}"
+    );
 
     // A bracket is open: the functions around it keep their numbers.
     let broken = SOURCE.replace("self.0 *= by;", "self.0 *= (by;");

@@ -48,7 +48,10 @@ fn a_message_without_end_is_refused() {
     input.write_all(b"Content-Length: 99999999999999\r\n\r\n{").expect("the server reads");
     let output = server.wait_with_output().expect("it ends");
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("it may be at most 67108864") && output.status.code() == Some(2), "{message}");
+    assert!(
+        message.contains("it may be at most 67108864") && output.status.code() == Some(2),
+        "{message}"
+    );
 }
 
 #[test]
@@ -59,7 +62,10 @@ fn a_recording_that_cannot_be_read_is_reported_and_the_others_are_shown() {
     fs::write(run.join("other-1-1.spy"), "no recording at all").expect("it is written");
     let mut client = Client::open(&package, json!({}));
     let message = client.await_note("window/showMessage", |_| true);
-    assert!(message["message"].as_str().is_some_and(|text| text.contains("cannot be read")), "{message}");
+    assert!(
+        message["message"].as_str().is_some_and(|text| text.contains("cannot be read")),
+        "{message}"
+    );
     assert_eq!(client.lenses(&package).len(), 5);
 }
 
@@ -84,7 +90,10 @@ fn what_a_setting_names_and_does_not_exist_is_reported() {
         assert!(pipe.contains("pipe.spy` cannot be read"), "{pipe}");
     }
     let metric = report(json!({ "metric": "heat" }));
-    assert!(metric.contains("`metric` is \"heat\"; it must be one of: calls, self-time"), "{metric}");
+    assert!(
+        metric.contains("`metric` is \"heat\"; it must be one of: calls, self-time"),
+        "{metric}"
+    );
     let run = report(json!({ "runs": ["99"] }));
     assert!(run.ends_with("there is no run `99`; the runs are 1"), "{run}");
 }
@@ -98,7 +107,13 @@ fn what_makes_no_sense_has_no_numbers() {
         client.notify("textDocument/didOpen", json!({ "textDocument": document }));
         client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }))
     };
-    for uri in ["untitled:Untitled-1", "file:///nowhere/lib.rs", "file:///", "http://host/lib.rs", "file:///%00%ff"] {
+    for uri in [
+        "untitled:Untitled-1",
+        "file:///nowhere/lib.rs",
+        "file:///",
+        "http://host/lib.rs",
+        "file:///%00%ff",
+    ] {
         assert!(open(&mut client, uri).is_null(), "{uri}");
     }
     for wrong in [json!(null), json!([]), json!({ "textDocument": 3 })] {
@@ -116,7 +131,11 @@ const OTHER: &str = "pub fn load() -> u32 {\n    7\n}\n\n#[test]\nfn loads() {\n
 /// A package with a second file after its tests ran.
 fn two_files(name: &str) -> Package {
     let library = format!("{SOURCE}\npub mod other;\n");
-    let files = [("Cargo.toml", &*manifest(name, "2024", "")), ("src/lib.rs", &library), ("src/other.rs", OTHER)];
+    let files = [
+        ("Cargo.toml", &*manifest(name, "2024", "")),
+        ("src/lib.rs", &library),
+        ("src/other.rs", OTHER),
+    ];
     let package = Package::new(name, &files);
     package.metaspy(&["test", "--lib", "--timed"]);
     package
@@ -157,7 +176,8 @@ fn a_text_beyond_a_bound_has_the_numbers_of_the_last_one_within_and_is_logged_on
         client.await_hints(&package);
     }
     let logged = client.messages_of("window/logMessage");
-    let about: Vec<_> = logged.iter().filter(|message| message.contains("exceeds a bound")).collect();
+    let about: Vec<_> =
+        logged.iter().filter(|message| message.contains("exceeds a bound")).collect();
     assert!(about.len() == 1 && about[0].contains("src/lib.rs"), "{logged:?}");
     let bound = "brackets may be nested 100 levels deep; its numbers are those of its last text within this bound";
     assert!(about[0].ends_with(bound), "{logged:?}");
@@ -173,7 +193,8 @@ fn a_text_that_begins_beyond_a_bound_has_the_numbers_around() {
     client.open_file(&package, &format!("{SOURCE}fn x() {{ {} }}", nested("{", "}", 30_000)));
     client.await_numbers(&package);
     assert_eq!(client.lenses(&package).len(), 5);
-    let logged = client.await_note("window/logMessage", |note| note.to_string().contains("exceeds a bound"));
+    let logged =
+        client.await_note("window/logMessage", |note| note.to_string().contains("exceeds a bound"));
     assert!(logged.to_string().contains("what is behind this bound has no numbers"), "{logged}");
 }
 
@@ -181,10 +202,13 @@ fn a_text_that_begins_beyond_a_bound_has_the_numbers_around() {
 fn a_long_text_within_the_bounds_is_read() {
     let package = two_files("editor_long");
     let mut client = Client::open(&package, json!({}));
-    let titles = |client: &mut Client| client.lenses(&package).into_iter().map(|(_, title)| title).collect::<Vec<_>>();
+    let titles = |client: &mut Client| {
+        client.lenses(&package).into_iter().map(|(_, title)| title).collect::<Vec<_>>()
+    };
     let before = titles(&mut client);
     let other = lenses_of_other(&mut client, &package);
-    let aliases: String = (0..20_000).map(|number| format!("type A{number} = A{};\n", number + 1)).collect();
+    let aliases: String =
+        (0..20_000).map(|number| format!("type A{number} = A{};\n", number + 1)).collect();
     let aliases = aliases + "type A20000 = fn();\n";
     for (kind, more) in [
         ("a line of 900 KB", "fn x() {} ".repeat(90_000)),
@@ -222,8 +246,14 @@ fn a_text_of_megabytes_is_not_read_and_keeps_no_request_waiting() {
         assert_eq!(client.lenses(&package), before, "{}", &text[..20]);
         assert_eq!(lenses_of_other(&mut client, &package), other);
     }
-    let logged = client.await_note("window/logMessage", |note| note.to_string().contains("exceeds a bound"));
-    assert!(logged.to_string().contains("a text may have 1 MiB; its numbers are those of its last text"), "{logged}");
+    let logged =
+        client.await_note("window/logMessage", |note| note.to_string().contains("exceeds a bound"));
+    assert!(
+        logged
+            .to_string()
+            .contains("a text may have 1 MiB; its numbers are those of its last text"),
+        "{logged}"
+    );
     client.change_file(&package, &format!("// One.\n{SOURCE}"));
     assert_eq!(client.lenses(&package)[0].0, before[0].0 + 1, "the present text answers again");
 }
@@ -231,11 +261,14 @@ fn a_text_of_megabytes_is_not_read_and_keeps_no_request_waiting() {
 #[cfg(unix)]
 #[test]
 fn a_file_of_a_recording_that_is_a_pipe_now_is_not_waited_for() {
-    const CALLER: &str =
-        "mod other;\n\npub fn run() -> u32 {\n    other::load()\n}\n\n#[test]\nfn runs() {\n    run();\n}\n";
+    const CALLER: &str = "mod other;\n\npub fn run() -> u32 {\n    other::load()\n}\n\n#[test]\nfn runs() {\n    run();\n}\n";
     let name = "editor_pipe";
     let other = "pub fn load() -> u32 {\n    7\n}\n";
-    let files = [("Cargo.toml", &*manifest(name, "2024", "")), ("src/lib.rs", CALLER), ("src/other.rs", other)];
+    let files = [
+        ("Cargo.toml", &*manifest(name, "2024", "")),
+        ("src/lib.rs", CALLER),
+        ("src/other.rs", other),
+    ];
     let package = Package::new(name, &files);
     package.metaspy(&["test", "--lib", "--timed"]);
     let pipe = package.dir.join("src/other.rs");

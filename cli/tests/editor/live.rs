@@ -23,11 +23,14 @@ pub fn listen() {
 fn numbers_follow_a_running_program() {
     let manifest = manifest("editor_live", "2024", "");
     let main = "fn main() {\n    editor_live::listen();\n}\n";
-    let package =
-        Package::new("editor_live", &[("Cargo.toml", &manifest), ("src/lib.rs", SOURCE), ("src/main.rs", main)]);
+    let package = Package::new(
+        "editor_live",
+        &[("Cargo.toml", &manifest), ("src/lib.rs", SOURCE), ("src/main.rs", main)],
+    );
     package.metaspy(&["build"]);
     let mut command = package.command(&["run"], "metaspy.json");
-    let running = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let running =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut running = running.expect("it was built for this test");
     let mut input = running.stdin.take().expect("it is piped");
 
@@ -64,7 +67,8 @@ fn numbers_follow_a_program_that_calls_nothing() {
     let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", HOLD), ("src/main.rs", main)];
     let package = Package::new("editor_live_tables", &files);
     let mut command = package.command(&["run", "--allocations"], "metaspy.json");
-    let running = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let running =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut running = running.expect("it was built for this test");
     let mut input = running.stdin.take().expect("it is piped");
 
@@ -75,7 +79,8 @@ fn numbers_follow_a_program_that_calls_nothing() {
         writeln!(input, "line").expect("the program reads");
         loop {
             let now = client.hover(&package, HOLD, "fn hold", "hold");
-            let objects = |text: &str| text.split_once(" allocated").map(|(before, _)| before.to_owned());
+            let objects =
+                |text: &str| text.split_once(" allocated").map(|(before, _)| before.to_owned());
             if objects(&now).is_some() && objects(&now) != objects(&before) {
                 before = now;
                 break;

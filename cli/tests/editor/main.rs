@@ -1,4 +1,5 @@
-//! `metaspy lsp` beside real recordings: the server over standard input and output, and real editors.
+//! `metaspy lsp` beside real recordings: the server over standard input and output, and real
+//! editors.
 
 mod call_sites;
 mod client;

@@ -71,8 +71,12 @@ fn instructions_are_a_metric_of_a_run_with_those_of_callgrind() {
     let package = package("editor_instructions");
     package.metaspy(&["run"]);
     let mut command = package.clean_command(Path::new(env!("CARGO_BIN_EXE_metaspy")));
-    command.arg("instructions").arg(package.runs().join("1")).args(["--json=instructions.json", "--"]);
-    let output = command.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
+    command
+        .arg("instructions")
+        .arg(package.runs().join("1"))
+        .args(["--json=instructions.json", "--"]);
+    let output =
+        command.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
     let output = output.expect("it was built for this test");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json = std::fs::read(package.dir.join("instructions.json")).expect("it was written");

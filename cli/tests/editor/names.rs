@@ -42,7 +42,8 @@ impl Config {
 /// The package after a run, and a client with its first file.
 fn opened(name: &str) -> (Package, Client) {
     let manifest = manifest(name, "2024", "");
-    let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", SOURCE), ("src/other.rs", OTHER)];
+    let files =
+        [("Cargo.toml", manifest.as_str()), ("src/lib.rs", SOURCE), ("src/other.rs", OTHER)];
     let package = Package::new(name, &files);
     package.metaspy(&["test", "--lib", "--timed"]);
     let mut client = Client::start(&[&package], json!({}));
@@ -65,7 +66,11 @@ fn a_type_has_no_numbers_of_its_namesake_in_another_file() {
 fn a_comment_contains_no_call() {
     let (package, mut client) = opened("editor_comments");
     assert_eq!(client.hover(&package, SOURCE, "is no call", "wide"), "");
-    assert!(client.hover(&package, SOURCE, "other::Config.load()", "load").contains("called `load` once"));
+    assert!(
+        client
+            .hover(&package, SOURCE, "other::Config.load()", "load")
+            .contains("called `load` once")
+    );
 }
 
 #[test]
@@ -75,7 +80,8 @@ fn links_lead_to_the_present_place_of_a_function() {
     let text = &format!("// A comment.\n\n{SOURCE}");
     client.change_file(&package, text);
     package.write("src/other.rs", &format!("// A comment.\n{OTHER}"));
-    let (this, other) = (uri(&package.dir.join("src/lib.rs")), uri(&package.dir.join("src/other.rs")));
+    let (this, other) =
+        (uri(&package.dir.join("src/lib.rs")), uri(&package.dir.join("src/other.rs")));
     let at = json!({ "textDocument": { "uri": this }, "position": { "line": 13, "character": 8 } });
     let edges = client.request("metaspy/edges", at);
     let callee = |name: &str| {
@@ -90,7 +96,10 @@ fn links_lead_to_the_present_place_of_a_function() {
     assert_eq!(callee("Wide::wide"), (json!(this), json!({ "line": 7, "character": 11 })));
     assert_eq!(callee("Config::load"), (json!(other), json!({ "line": 6, "character": 11 })));
     let hover = client.hover(&package, text, "pub fn run", "run");
-    assert!(hover.contains(&format!("{this}#L8>)")) && hover.contains(&format!("{other}#L7>)")), "{hover}");
+    assert!(
+        hover.contains(&format!("{this}#L8>)")) && hover.contains(&format!("{other}#L7>)")),
+        "{hover}"
+    );
 }
 
 #[test]

@@ -238,8 +238,8 @@ fn a_receiver_that_may_be_wrapped_is_no_hint() {
     let mut found = hints(&mut client, &package);
     // Those in headers are of arguments.
     found.retain(|(line, _)| !line.contains("fn "));
-    // What is cloned is a `Vec`, and `count` is no method of a trait. Behind an object, also in a field, a bound of the
-    // block, and a supertrait may be any type.
+    // What is cloned is a `Vec`, and `count` is no method of a trait. Behind an object, also in a
+    // field, a bound of the block, and a supertrait may be any type.
     let expected = [
         ("it.draw()", ": Group<Circle> 50.0 %, Group<Group<Circle>> 50.0 %"),
         ("self.parts.iter().map(|part| part.draw()).sum()", ": Circle 100.0 %"),
@@ -269,5 +269,8 @@ fn types_of_one_name_are_distinct_and_no_markup() {
     let own = client.hover(&package, SOURCE, "fn own", "own");
     assert!(own.contains("- `_it_: _T_` was `Arc<Circle>` 50.0 %, `Arc<u8>` 50.0 %"), "{own}");
     let call = client.hover(&package, SOURCE, "it.draw()", "draw");
-    assert!(call.contains("Receivers: `Group<Circle>` 50.0 %, `Group<Group<Circle>>` 50.0 %"), "{call}");
+    assert!(
+        call.contains("Receivers: `Group<Circle>` 50.0 %, `Group<Group<Circle>>` 50.0 %"),
+        "{call}"
+    );
 }

@@ -44,10 +44,13 @@ fn areas() {
 #[test]
 fn runs_are_added_up_where_they_have_the_same_code() {
     let manifest = manifest("editor_versions", "2024", "");
-    let package = Package::new("editor_versions", &[("Cargo.toml", &manifest), ("src/lib.rs", SOURCE)]);
+    let package =
+        Package::new("editor_versions", &[("Cargo.toml", &manifest), ("src/lib.rs", SOURCE)]);
     package.metaspy(&["test", "--lib", "--types"]);
     // One function is edited in its place, and the next one moves.
-    let edited = SOURCE.replace("shape.area() * 2", "2 * shape.area()").replace("(&Circle(1))", "(&Square(1))");
+    let edited = SOURCE
+        .replace("shape.area() * 2", "2 * shape.area()")
+        .replace("(&Circle(1))", "(&Square(1))");
     let edited = &edited.replace("pub fn thrice", "/// Three times.\npub fn thrice");
     package.write("src/lib.rs", edited);
     package.metaspy(&["test", "--lib", "--types"]);
@@ -65,7 +68,10 @@ fn runs_are_added_up_where_they_have_the_same_code() {
     assert!(thrice.contains("`thrice`: 2 calls,") && thrice.contains("Types"), "{thrice}");
     assert!(thrice.contains("Circle") && thrice.contains("Square"), "{thrice}");
     let call = hover("shape.area() * 3", "area");
-    assert!(call.contains("`area` twice:") && call.contains("Square") && call.contains("Circle"), "{call}");
+    assert!(
+        call.contains("`area` twice:") && call.contains("Square") && call.contains("Circle"),
+        "{call}"
+    );
 
     let circle = hover("struct Circle", "Circle");
     assert!(circle.ends_with("1 of 1 method ran · 2 calls · receivers n/a (1 place)"), "{circle}");

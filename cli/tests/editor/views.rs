@@ -14,7 +14,8 @@ fn an_editor_shows_what_the_tests_ran() {
 
     let square = hover("fn area(&self) -> u64 {", "area");
     assert!(square.starts_with("**metaspy**\n\n`cargo metaspy test"), "{square}");
-    for part in ["`Square::Shape::area`: 7 calls", "in 1 test", "Called by", "Calls\n\n- 7 calls, "] {
+    for part in ["`Square::Shape::area`: 7 calls", "in 1 test", "Called by", "Calls\n\n- 7 calls, "]
+    {
         assert!(square.contains(part), "{part}: {square}");
     }
     let file = format!("(<file://{}/src/lib.rs#L31>)", package.dir.display());
@@ -23,11 +24,17 @@ fn an_editor_shows_what_the_tests_ran() {
     let called = hover("shape.area()", "area");
     assert!(called.contains("`total` called `area` 10 times:"), "{called}");
     assert!(called.contains("7 calls (70.0 %)") && called.contains("3 calls (30.0 %)"), "{called}");
-    assert!(called.contains("Square::Shape::area`]") && called.contains("Circle::Shape::area`]"), "{called}");
+    assert!(
+        called.contains("Square::Shape::area`]") && called.contains("Circle::Shape::area`]"),
+        "{called}"
+    );
 
     assert!(hover("fn scale", "scale").ends_with("`Circle::scale`: never ran"));
     let circle = hover("struct Circle", "Circle");
-    assert!(circle.ends_with("1 of 2 methods ran · 3 calls · receivers n/a (3 places)"), "{circle}");
+    assert!(
+        circle.ends_with("1 of 2 methods ran · 3 calls · receivers n/a (3 places)"),
+        "{circle}"
+    );
     // Nothing was recorded of these.
     for (line, part) in [
         ("fn area(&self) -> u64;", "area"),
@@ -41,22 +48,35 @@ fn an_editor_shows_what_the_tests_ran() {
     }
 
     let lenses = client.lenses(&package);
-    let expected = [(10, "7 calls"), (16, "3 calls"), (22, "never ran"), (27, "13 calls"), (31, "1 call")];
+    let expected =
+        [(10, "7 calls"), (16, "3 calls"), (22, "never ran"), (27, "13 calls"), (31, "1 call")];
     assert_eq!(lenses.len(), expected.len(), "{lenses:?}");
     for ((line, title), (expected_line, part)) in lenses.iter().zip(expected) {
         assert!(*line == expected_line && title.contains(part), "{lenses:?}");
     }
 
-    let hints = client.await_note("textDocument/publishDiagnostics", |note| note["diagnostics"] != json!([]));
+    let hints = client
+        .await_note("textDocument/publishDiagnostics", |note| note["diagnostics"] != json!([]));
     // Findings have a code.
-    let hints = hints["diagnostics"].as_array().expect("it is a list").iter().filter(|hint| hint["code"].is_null());
+    let hints = hints["diagnostics"]
+        .as_array()
+        .expect("it is a list")
+        .iter()
+        .filter(|hint| hint["code"].is_null());
     let hints: Vec<_> = hints.collect();
-    assert_eq!((hints.len(), &hints[0]["range"]["start"]), (1, &json!({ "line": 21, "character": 11 })));
+    assert_eq!(
+        (hints.len(), &hints[0]["range"]["start"]),
+        (1, &json!({ "line": 21, "character": 11 }))
+    );
     assert_eq!((&hints[0]["severity"], &hints[0]["tags"]), (&json!(4), &json!([1])));
 
     let symbols = client.about("textDocument/documentSymbol", &package);
-    let names: Vec<_> =
-        symbols.as_array().expect("a list").iter().map(|symbol| symbol["name"].as_str().unwrap()).collect();
+    let names: Vec<_> = symbols
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|symbol| symbol["name"].as_str().unwrap())
+        .collect();
     assert!(names.contains(&"Square::Shape::area") && names.contains(&"Circle"), "{names:?}");
 }
 
@@ -72,7 +92,10 @@ fn an_editor_shows_the_types_that_arrived() {
     client.open_file(&package, source);
     client.await_numbers(&package);
     let twice = client.hover(&package, source, "fn twice", "twice");
-    assert!(twice.contains("- `shape: &dyn Shape` was `Circle` 50.0 %, `Square` 50.0 %"), "{twice}");
+    assert!(
+        twice.contains("- `shape: &dyn Shape` was `Circle` 50.0 %, `Square` 50.0 %"),
+        "{twice}"
+    );
     assert!(twice.contains("- `returned` was `None` 50.0 %, `Some` 50.0 %"), "{twice}");
     assert!(twice.contains(" · 1 none"), "the word of reports: {twice}");
     assert!(!client.hover(&package, source, "fn total", "total").contains("Types"));
@@ -84,7 +107,10 @@ fn an_editor_shows_the_types_that_arrived() {
     let expected = "`returned` of `twice`: 2 values\n\n- 1 (50.0 %): `None`\n- 1 (50.0 %): `Some`";
     assert!(returned.ends_with(expected), "{returned}");
     let area = client.hover(&package, source, "fn area(&self) -> u64 {", "&self");
-    assert!(area.ends_with("`self` of `Square::Shape::area`: 8 values\n\n- 8 (100.0 %): `Square`"), "{area}");
+    assert!(
+        area.ends_with("`self` of `Square::Shape::area`: 8 values\n\n- 8 (100.0 %): `Square`"),
+        "{area}"
+    );
     let called = client.hover(&package, source, "shape.area()", "area");
     for part in [
         "`total` called `area` 10 times:",
@@ -95,8 +121,10 @@ fn an_editor_shows_the_types_that_arrived() {
     }
     let hints = client.about("textDocument/inlayHint", &package);
     let hints = hints.as_array().expect("it is a list");
-    let found: Vec<_> =
-        hints.iter().map(|hint| (hint["label"].as_str().unwrap_or_default(), &hint["position"])).collect();
+    let found: Vec<_> = hints
+        .iter()
+        .map(|hint| (hint["label"].as_str().unwrap_or_default(), &hint["position"]))
+        .collect();
     let at = |line: u32, character: u32| json!({ "line": line, "character": character });
     let expected = [
         (": Square 70.0 %, Circle 30.0 %", &at(31, 40)),
@@ -114,7 +142,10 @@ fn an_editor_shows_the_types_that_arrived() {
     let source = &source.replace("shape.area()", "shape.area() + shape.area()");
     client.change_file(&package, source);
     let both = client.hover(&package, source, "shape.area()", "area");
-    assert!(both.contains("`total` called `area` 10 times, shared by 2 calls of this name:"), "{both}");
+    assert!(
+        both.contains("`total` called `area` 10 times, shared by 2 calls of this name:"),
+        "{both}"
+    );
 }
 
 #[test]
@@ -122,26 +153,39 @@ fn the_metric_takes_effect_at_once() {
     let package = recorded("editor_metric", &["--timed"]);
     let mut client = Client::open(&package, json!({ "lenses": false }));
     assert_eq!(client.lenses(&package), []);
-    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "metaspy": { "metric": "total-time" } } }));
+    client.notify(
+        "workspace/didChangeConfiguration",
+        json!({ "settings": { "metaspy": { "metric": "total-time" } } }),
+    );
     let (_, title) = client.lenses(&package).remove(0);
     assert!(title.contains("s · 7 calls"), "{title}");
 
     let execute = |client: &mut Client, command: &str, arguments| {
-        client.try_request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }))
+        client.try_request(
+            "workspace/executeCommand",
+            json!({ "command": command, "arguments": arguments }),
+        )
     };
     execute(&mut client, "metaspy.metric", json!(["calls"])).expect("there is such a metric");
     assert_eq!(client.about("metaspy/heat", &package)["metric"], "calls");
     let heat = client.about("metaspy/heat", &package);
-    let classes: Vec<_> = heat["functions"].as_array().unwrap().iter().map(|it| (&it["value"], &it["class"])).collect();
+    let classes: Vec<_> = heat["functions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (&it["value"], &it["class"]))
+        .collect();
     let all = json!([[7.0, 3], [3.0, 2], [0.0, 0], [13.0, 3], [1.0, 1]]);
     let found = json!(classes.iter().map(|(value, class)| [value, class]).collect::<Vec<_>>());
     assert_eq!(found, all);
     let files = client.request("metaspy/files", json!({}));
     assert_eq!(files[0]["text"], "24 calls · 4 of 5 functions ran", "{files}");
 
-    let error = execute(&mut client, "metaspy.metric", json!(["heat"])).expect_err("there is no such metric");
+    let error = execute(&mut client, "metaspy.metric", json!(["heat"]))
+        .expect_err("there is no such metric");
     assert!(error.contains("calls, self-time"), "{error}");
-    let error = client.try_request("textDocument/completion", json!({})).expect_err("it is not offered");
+    let error =
+        client.try_request("textDocument/completion", json!({})).expect_err("it is not offered");
     assert!(error.contains("metaspy has no request"), "{error}");
 }
 
@@ -150,16 +194,30 @@ fn runs_are_added_up_picked_and_emptied() {
     let package = recorded("editor_runs", &[]);
     package.metaspy(&["test", "--lib"]);
     let mut client = Client::open(&package, json!({}));
-    let first =
-        |client: &mut Client| client.lenses(&package).first().map(|(_, title)| title.clone()).unwrap_or_default();
+    let first = |client: &mut Client| {
+        client.lenses(&package).first().map(|(_, title)| title.clone()).unwrap_or_default()
+    };
     assert!(first(&mut client).contains("7 calls"));
     let runs = client.request("metaspy/runs", json!({}));
-    assert_eq!((&runs["runs"][0]["id"], &runs["runs"][0]["picked"]), (&json!("2"), &json!(true)), "{runs}");
-    assert!(runs["runs"][0]["label"].as_str().is_some_and(|label| label.starts_with("cargo metaspy test")), "{runs}");
+    assert_eq!(
+        (&runs["runs"][0]["id"], &runs["runs"][0]["picked"]),
+        (&json!("2"), &json!(true)),
+        "{runs}"
+    );
+    assert!(
+        runs["runs"][0]["label"]
+            .as_str()
+            .is_some_and(|label| label.starts_with("cargo metaspy test")),
+        "{runs}"
+    );
 
     let pick = |client: &mut Client, command: &str, arguments, expected: &str| {
-        client.request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }));
-        while !first(client).contains(expected) || expected.is_empty() && !first(client).is_empty() {
+        client.request(
+            "workspace/executeCommand",
+            json!({ "command": command, "arguments": arguments }),
+        );
+        while !first(client).contains(expected) || expected.is_empty() && !first(client).is_empty()
+        {
             client.await_note("metaspy/changed", |_| true);
         }
     };
@@ -167,7 +225,8 @@ fn runs_are_added_up_picked_and_emptied() {
     pick(&mut client, "metaspy.pick", json!(["1"]), "7 calls");
     for unknown in [json!(["99"]), json!(["1", "99"]), json!([]), json!([3])] {
         let line = json!({ "command": "metaspy.pick", "arguments": unknown });
-        let error = client.try_request("workspace/executeCommand", line).expect_err("there is no such run");
+        let error =
+            client.try_request("workspace/executeCommand", line).expect_err("there is no such run");
         assert!(error.ends_with("names of runs: 2, 1"), "{error}");
     }
     assert!(first(&mut client).contains("7 calls"), "they are still shown");
@@ -191,14 +250,23 @@ fn two_workspaces_have_their_own_numbers() {
 #[test]
 fn a_file_has_the_numbers_of_its_own_workspace() {
     let own = recorded("editor_own", &[]);
-    let manifest = manifest("editor_dependent", "2024", "[dependencies]\neditor_own = { path = \"../editor_own\" }");
-    let test = "#[test]\nfn one() {\n    editor_own::total(&[Box::new(editor_own::Circle(1))]);\n}\n";
-    let other = Package::new("editor_dependent", &[("Cargo.toml", manifest.as_str()), ("src/lib.rs", test)]);
+    let manifest = manifest(
+        "editor_dependent",
+        "2024",
+        "[dependencies]\neditor_own = { path = \"../editor_own\" }",
+    );
+    let test =
+        "#[test]\nfn one() {\n    editor_own::total(&[Box::new(editor_own::Circle(1))]);\n}\n";
+    let other = Package::new(
+        "editor_dependent",
+        &[("Cargo.toml", manifest.as_str()), ("src/lib.rs", test)],
+    );
     other.metaspy(&["test", "--lib", "--weave", "lines>=1"]);
 
     let titles = |packages: &[&Package]| {
         // All of them are built in the directory of the first one, unless a setting names others.
-        let targets: Vec<_> = packages.iter().skip(1).map(|package| package.target_dir().join("metaspy")).collect();
+        let targets: Vec<_> =
+            packages.iter().skip(1).map(|package| package.target_dir().join("metaspy")).collect();
         let mut client = Client::start(packages, json!({ "targets": targets }));
         client.open_file(&own, SOURCE);
         client.await_numbers(&own);

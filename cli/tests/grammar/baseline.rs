@@ -6,9 +6,11 @@ use crate::{LIST, Place};
 
 const RULE: [&str; 3] = ["list.pest", "--rule", "list"];
 
-/// The comparison of a run on `after` with one on `before`, as text and as JSON, and the exit code of both.
+/// The comparison of a run on `after` with one on `before`, as text and as JSON, and the exit code
+/// of both.
 fn compare(test: &str, grammar_after: &str, before: &str, after: &str) -> (i32, String, Value) {
-    let place = Place::new(test).file("list.pest", LIST).file("before", before).file("after", after);
+    let place =
+        Place::new(test).file("list.pest", LIST).file("before", before).file("after", after);
     let (code, old, error) = place.run(&[&RULE[..], &["before", "--json"]].concat());
     assert_eq!(code, 0, "{error}");
     let place = place.file("old.json", old).file("list.pest", grammar_after);
@@ -26,7 +28,8 @@ fn expected(changed: bool, [gained, lost, new, gone]: [&[&str]; 4]) -> Value {
 /// Every production still matches, in the rejected input too: only the inputs show the fault.
 #[test]
 fn an_input_that_is_accepted_no_more_ends_with_1() {
-    let place = Place::new("rejected").file("list.pest", LIST).file("in/a", "1,x!").file("in/b", "2,y?");
+    let place =
+        Place::new("rejected").file("list.pest", LIST).file("in/a", "1,x!").file("in/b", "2,y?");
     let (_, old, _) = place.run(&[&RULE[..], &["in", "--json"]].concat());
     let place = place.file("old.json", old).file("in/b", "2,y?,").file("in/new", "#");
     let arguments = [&RULE[..], &["in", "--baseline", "old.json"]].concat();
@@ -35,7 +38,10 @@ fn an_input_that_is_accepted_no_more_ends_with_1() {
     assert!(out.contains("NO LONGER ACCEPTED since the baseline: in/b\n"), "{out}");
     let (code, report) = place.json(&arguments);
     let comparison = &report["comparison"];
-    assert_eq!((code, &comparison["rejected"], &comparison["lost"]), (1, &json!(["in/b"]), &json!([])));
+    assert_eq!(
+        (code, &comparison["rejected"], &comparison["lost"]),
+        (1, &json!(["in/b"]), &json!([]))
+    );
 }
 
 #[test]
@@ -66,7 +72,10 @@ fn a_changed_grammar_is_reported_and_a_renamed_production_is_not_lost() {
     let grammar = LIST.replace("word", "name").replace("hex ", "hexadecimal ");
     let (code, out, comparison) = compare("changed", &grammar, "1,x", "1,x");
     assert_eq!((code, comparison), (0, expected(true, [&[], &[], &["name"], &["word"]])));
-    assert!(out.contains("the grammar has changed since the baseline\nnew in use: name\n"), "{out}");
+    assert!(
+        out.contains("the grammar has changed since the baseline\nnew in use: name\n"),
+        "{out}"
+    );
     assert!(out.contains("gone or no longer in use: word\n"), "{out}");
 }
 
@@ -86,17 +95,24 @@ fn a_baseline_of_another_grammar_ends_with_2() {
     let other: Value = serde_json::from_str(&old).expect("it is JSON");
     let mut other = other;
     for production in other["productions"].as_array_mut().expect("there are some") {
-        production["name"] = format!("other_{}", production["name"].as_str().expect("it has a name")).into();
+        production["name"] =
+            format!("other_{}", production["name"].as_str().expect("it has a name")).into();
     }
     let place = place.file("old.json", other.to_string());
     let (code, _, error) = place.run(&[&RULE[..], &["in", "--baseline", "old.json"]].concat());
-    assert!(code == 2 && error.contains("--baseline cannot be decided: no production is in use both"), "{error}");
+    assert!(
+        code == 2 && error.contains("--baseline cannot be decided: no production is in use both"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_baseline_that_cannot_be_read_ends_with_2_before_anything_is_parsed() {
-    let place = Place::with_lists("unreadable").file("list.txt", "1,2").file("other.json", "{\"format\": 1}");
-    let place = place.file("newer.json", r#"{"format": 2, "rule": "a", "digest": "", "productions": []}"#);
+    let place = Place::with_lists("unreadable")
+        .file("list.txt", "1,2")
+        .file("other.json", "{\"format\": 1}");
+    let place =
+        place.file("newer.json", r#"{"format": 2, "rule": "a", "digest": "", "productions": []}"#);
     for (name, word) in [
         ("missing.json", "cannot be read"),
         ("list.txt", "not a report of `metaspy grammar`"),

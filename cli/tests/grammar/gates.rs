@@ -1,4 +1,5 @@
-//! `--fail-under` over recordings that know less than the parser did: a gate never passes because calls are missing.
+//! `--fail-under` over recordings that know less than the parser did: a gate never passes because
+//! calls are missing.
 
 use std::fs;
 use std::path::PathBuf;
@@ -38,16 +39,25 @@ struct Recorded {
 }
 
 /// Records these inputs into a further file of a directory.
-fn parse(place: &Place, directory: &str, policy: Policy, mode: Mode, budget: u64, inputs: &[&str]) -> PathBuf {
+fn parse(
+    place: &Place,
+    directory: &str,
+    policy: Policy,
+    mode: Mode,
+    budget: u64,
+    inputs: &[&str],
+) -> PathBuf {
     let directory = place.path(directory);
     fs::create_dir_all(&directory).expect("the test's directory can be written");
-    let file = directory.join(format!("{}.spy", fs::read_dir(&directory).expect("it is there").count()));
+    let file =
+        directory.join(format!("{}.spy", fs::read_dir(&directory).expect("it is there").count()));
     let grammar = Grammar::new(&[Source { name: "list.pest".into(), text: LIST.into() }], "list");
     let grammar = grammar.expect("the grammar is sound");
     let builder = Recording::file(&file).policy(policy).budget(budget).linked_sites(false);
     let recording = builder.start().expect("a small recording can be made");
     let observed = productions(&grammar).mode(mode);
-    let installed = Profiler::new("grammar").observe(observed).install().expect("the sites are there");
+    let installed =
+        Profiler::new("grammar").observe(observed).install().expect("the sites are there");
     let mut suite = Suite::new(&grammar);
     inputs.iter().for_each(|input| suite.parse((*input).to_owned(), input));
     drop(installed);
@@ -61,7 +71,10 @@ fn record(place: &Place) -> Vec<Recorded> {
     (inputs[0], inputs[COMMON - 1]) = ("a!", "@7");
     let all = |directory: &'static str, policy, mode, budget| {
         let file = parse(place, directory, policy, mode, budget, &inputs);
-        (Recorded { directory, is_whole: true, matched: MATCHED }, Store::open(&file).expect("it is a recording"))
+        (
+            Recorded { directory, is_whole: true, matched: MATCHED },
+            Store::open(&file).expect("it is a recording"),
+        )
     };
     let (whole, store) = all("whole", Policy::KeepNewest, Mode::Full, ENOUGH);
     let cut = place.path("cut/0.spy");
@@ -94,7 +107,8 @@ fn every_gate_decides_what_is_true_or_states_what_is_missing() {
     for Recorded { directory, is_whole, matched } in record(&place) {
         let mut undecided = 0;
         for least in [1.0, 50.0, MATCHED.floor(), MATCHED.ceil(), 100.0] {
-            let (code, out, error) = place.run(&["report", directory, "--fail-under", &least.to_string()]);
+            let (code, out, error) =
+                place.run(&["report", directory, "--fail-under", &least.to_string()]);
             let truth = i32::from(matched < least);
             let is_stated = code == 2 && error.contains("cannot be decided");
             assert!(code == truth || is_stated && !is_whole, "{directory} {least}: {out}{error}");

@@ -14,9 +14,13 @@ fn with<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 fn each_line_of_standard_input_is_an_input() {
     let place = Place::new("lines").file("list.pest", LIST);
     for arguments in [&[][..], &["-"]] {
-        let (code, out, _) = place.run_with(b"1\r\n#\n\nx!\r\n", &with(&[arguments, &["--json"]].concat()));
+        let (code, out, _) =
+            place.run_with(b"1\r\n#\n\nx!\r\n", &with(&[arguments, &["--json"]].concat()));
         let report: serde_json::Value = serde_json::from_str(&out).unwrap();
-        assert_eq!((code, &report["inputs"]["accepted"], &report["inputs"]["rejected"]), (0, &json!(2), &json!(2)));
+        assert_eq!(
+            (code, &report["inputs"]["accepted"], &report["inputs"]["rejected"]),
+            (0, &json!(2), &json!(2))
+        );
         assert_eq!(production(&report, "float")["first_input"], "line 1");
         assert_eq!(production(&report, "mark")["shortest_input"], "line 4");
     }
@@ -36,7 +40,8 @@ fn a_line_that_is_not_text_keeps_the_numbers_of_the_others() {
 
 #[test]
 fn an_empty_file_is_an_input() {
-    let place = Place::new("empty").file("any.pest", "any = { SOI ~ \"a\"* ~ EOI }").file("empty.txt", "");
+    let place =
+        Place::new("empty").file("any.pest", "any = { SOI ~ \"a\"* ~ EOI }").file("empty.txt", "");
     let (code, out, _) = place.run(&["any.pest", "--rule", "any", "empty.txt"]);
     assert!(code == 0 && out.contains("1 input (1 accepted, 0 rejected)"), "{out}");
 }
@@ -64,17 +69,31 @@ fn files_that_are_no_text_are_counted_and_the_first_five_named() {
         place = place.file(&format!("in/bad{number}"), b"1,\xff\xfe");
     }
     let (code, report) = place.json(&with(&["in"]));
-    assert_eq!((code, &report["inputs"]["unreadable"], &report["inputs"]["accepted"]), (0, &json!(7), &json!(2)));
+    assert_eq!(
+        (code, &report["inputs"]["unreadable"], &report["inputs"]["accepted"]),
+        (0, &json!(7), &json!(2))
+    );
     let (_, out, _) = place.run(&with(&["in"]));
-    assert!(out.contains("7 inputs left out, as not readable:\n  in/bad0 (not UTF-8 from byte 2 on)\n"), "{out}");
-    assert!(out.contains("  in/bad4 (") && !out.contains("in/bad5") && out.contains("\n  … and 2 more\n"), "{out}");
+    assert!(
+        out.contains("7 inputs left out, as not readable:\n  in/bad0 (not UTF-8 from byte 2 on)\n"),
+        "{out}"
+    );
+    assert!(
+        out.contains("  in/bad4 (")
+            && !out.contains("in/bad5")
+            && out.contains("\n  … and 2 more\n"),
+        "{out}"
+    );
 }
 
 #[test]
 fn a_file_that_is_reached_twice_counts_once() {
     let place = Place::with_lists("twice");
     let (_, report) = place.json(&with(&["in", "in/a.txt", "in/../in/sub"]));
-    assert_eq!((&report["inputs"]["accepted"], &report["inputs"]["repeated"]), (&json!(2), &json!(2)));
+    assert_eq!(
+        (&report["inputs"]["accepted"], &report["inputs"]["repeated"]),
+        (&json!(2), &json!(2))
+    );
     assert_eq!(production(&report, "float")["first_input"], "in/a.txt");
     let (_, out, _) = place.run(&with(&["in", "in"]));
     assert!(out.contains("3 inputs left out, as reached before\n"), "{out}");
@@ -107,12 +126,16 @@ fn a_link_that_leads_back_is_reported_and_not_followed() {
 
 #[test]
 fn an_input_that_nests_too_deep_or_takes_too_long_is_stopped_and_named() {
-    let place = Place::new("limits").file("nest.pest", "nest = { \"(\" ~ nest? ~ \")\" }").file("ok", "()");
+    let place =
+        Place::new("limits").file("nest.pest", "nest = { \"(\" ~ nest? ~ \")\" }").file("ok", "()");
     let place = place.file("deep", "(".repeat(100_000));
     for limit in [["--stack", "1MiB"], ["--steps", "1k"]] {
         let arguments = [&["nest.pest", "--rule", "nest", "ok", "deep"][..], &limit].concat();
         let (code, report) = place.json(&arguments);
-        assert_eq!((code, &report["inputs"]["rejected"], &report["inputs"]["stopped"]), (0, &json!(1), &json!(1)));
+        assert_eq!(
+            (code, &report["inputs"]["rejected"], &report["inputs"]["stopped"]),
+            (0, &json!(1), &json!(1))
+        );
         let (_, out, _) = place.run(&arguments);
         assert!(out.contains("1 of them STOPPED") && out.contains("\n  deep ("), "{out}");
     }
@@ -121,8 +144,8 @@ fn an_input_that_nests_too_deep_or_takes_too_long_is_stopped_and_named() {
 #[test]
 fn an_input_of_100_megabytes_is_an_input() {
     let line = "x".repeat(9_999) + "\n";
-    let place =
-        Place::new("large").file("lines.pest", "lines = { line* ~ EOI }\nline = @{ (!\"\\n\" ~ ANY)* ~ \"\\n\" }");
+    let place = Place::new("large")
+        .file("lines.pest", "lines = { line* ~ EOI }\nline = @{ (!\"\\n\" ~ ANY)* ~ \"\\n\" }");
     let place = place.file("large.txt", line.repeat(10_000));
     let (code, report) = place.json(&["lines.pest", "--rule", "lines", "large.txt"]);
     assert_eq!((code, &report["inputs"]["accepted"]), (0, &json!(1)));

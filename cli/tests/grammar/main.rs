@@ -18,7 +18,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Values in a list. `float` takes what `integer` would, `hex` is never used, no input here has a `date`.
+/// Values in a list. `float` takes what `integer` would, `hex` is never used, no input here has a
+/// `date`.
 pub const LIST: &str = r#"// A list of values.
 list    =  { SOI ~ value ~ ("," ~ value)* ~ EOI }
 value   =  { float | integer | word | date }
@@ -63,8 +64,8 @@ impl Place {
         self.0.join(name)
     }
 
-    /// How `metaspy grammar` ended in it, and what it printed: to standard output, and to standard error. JSON is as its
-    /// schema has it.
+    /// How `metaspy grammar` ended in it, and what it printed: to standard output, and to standard
+    /// error. JSON is as its schema has it.
     pub fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         self.run_with(b"", arguments)
     }

@@ -22,7 +22,10 @@ fn the_parts_of_a_run_add_up_to_the_whole() {
     let place = parts("merged");
     let (_, whole) = place.json(&["list.pest", "--rule", "list", "in/a.txt", "in/sub"]);
     let (code, merged) = place.json(&["report", "parts"]);
-    assert_eq!((code, &merged["exact"], &merged["coverage"]), (0, &Value::Bool(true), &whole["coverage"]));
+    assert_eq!(
+        (code, &merged["exact"], &merged["coverage"]),
+        (0, &Value::Bool(true), &whole["coverage"])
+    );
     for expected in whole["productions"].as_array().unwrap() {
         let path = format!("list::{}", expected["name"].as_str().unwrap());
         let found = production(&merged, &path);
@@ -44,7 +47,9 @@ fn a_part_that_was_killed_counts_and_is_named() {
     let place = parts("merged_killed");
     let path = place.path("parts/b.spy");
     let mut bytes = fs::read(&path).unwrap();
-    let mut set = |word: usize, value: u64| bytes[word * 8..word * 8 + 8].copy_from_slice(&value.to_le_bytes());
+    let mut set = |word: usize, value: u64| {
+        bytes[word * 8..word * 8 + 8].copy_from_slice(&value.to_le_bytes())
+    };
     set(sb::STATE, 0);
     // No process has this number.
     set(sb::PID, 0x7FFF_FFF0);
@@ -67,7 +72,9 @@ fn counts_that_are_too_low_fail_no_gate_and_pass_none() {
     fs::write(&path, bytes).unwrap();
     let (code, _, error) = place.run(&["report", "parts", "--fail-under", "99"]);
     assert!(
-        code == 2 && error.contains("--fail-under 99 cannot be decided: ") && error.contains("METASPY_BUDGET"),
+        code == 2
+            && error.contains("--fail-under 99 cannot be decided: ")
+            && error.contains("METASPY_BUDGET"),
         "{error}"
     );
     let (code, _, error) = place.run(&["report", "parts", "--fail-under", "1"]);
@@ -76,7 +83,8 @@ fn counts_that_are_too_low_fail_no_gate_and_pass_none() {
 
 #[test]
 fn files_that_are_no_recordings_are_named_and_an_empty_directory_has_a_hint() {
-    let place = parts("merged_unreadable").file("parts/c.spy", "a letter").file("empty/none.txt", "");
+    let place =
+        parts("merged_unreadable").file("parts/c.spy", "a letter").file("empty/none.txt", "");
     let (code, out, _) = place.run(&["report", "parts"]);
     assert!(code == 1 && out.contains("1 recording unreadable:"), "{out}");
     let (code, _, error) = place.run(&["report", "empty"]);

@@ -15,16 +15,29 @@ fn a_grammar_that_does_not_compile_is_refused_with_its_line() {
     let place = Place::new("invalid")
         .file("open.pest", "a = { \"a\" }\nb = {\n")
         .file("left.pest", "a = { \"x\" }\nb = { b }\n");
-    let place = place.file("good.pest", "good = { \"a\" }\n").file("in", "a").file("bytes.pest", b"a = { \"\xff\" }");
-    let place = place.file("any.pest", "ANY = { \"a\" }\n").file("twice.pest", "a = { \"a\" }\na = { \"b\" }\n");
+    let place = place
+        .file("good.pest", "good = { \"a\" }\n")
+        .file("in", "a")
+        .file("bytes.pest", b"a = { \"\xff\" }");
+    let place = place
+        .file("any.pest", "ANY = { \"a\" }\n")
+        .file("twice.pest", "a = { \"a\" }\na = { \"b\" }\n");
     check(&place, &["any.pest", "--rule", "ANY", "in"], &["any.pest:1:1", "ANY is a pest keyword"]);
-    check(&place, &["twice.pest", "--rule", "a", "in"], &["twice.pest:2:1", "rule a already defined"]);
+    check(
+        &place,
+        &["twice.pest", "--rule", "a", "in"],
+        &["twice.pest:2:1", "rule a already defined"],
+    );
     check(&place, &["open.pest", "--rule", "a", "in"], &["open.pest:3:1", "expected expression"]);
     check(&place, &["left.pest", "--rule", "a", "in"], &["left.pest:2:7", "left-recursive"]);
     let two = ["good.pest", "--with", "left.pest", "--rule", "good", "in"];
     check(&place, &two, &["left.pest", "line 2", "left-recursive"]);
     check(&place, &["missing.pest", "--rule", "a", "in"], &["cannot read missing.pest"]);
-    check(&place, &["bytes.pest", "--rule", "a", "in"], &["bytes.pest is no grammar: it is not UTF-8"]);
+    check(
+        &place,
+        &["bytes.pest", "--rule", "a", "in"],
+        &["bytes.pest is no grammar: it is not UTF-8"],
+    );
 }
 
 #[test]
@@ -35,10 +48,15 @@ fn a_missing_rule_is_refused_with_the_nearest_names() {
 
 #[test]
 fn a_rule_in_two_files_is_refused_with_both_places() {
-    let place =
-        Place::new("duplicate").file("one.pest", "a = { \"a\" }\n").file("two.pest", "\nb = { \"b\" }\na = { b }\n");
+    let place = Place::new("duplicate")
+        .file("one.pest", "a = { \"a\" }\n")
+        .file("two.pest", "\nb = { \"b\" }\na = { b }\n");
     let place = place.file("in", "a");
-    check(&place, &["one.pest", "--with", "two.pest", "--rule", "a", "in"], &["`a`", "one.pest:1", "two.pest:3"]);
+    check(
+        &place,
+        &["one.pest", "--with", "two.pest", "--rule", "a", "in"],
+        &["`a`", "one.pest:1", "two.pest:3"],
+    );
 }
 
 #[test]

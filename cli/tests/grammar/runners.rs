@@ -1,4 +1,5 @@
-//! Whoever runs the tests, the same was exercised: `tests/sample_test_package` under all runners of tests.
+//! Whoever runs the tests, the same was exercised: `tests/sample_test_package` under all runners of
+//! tests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,9 @@ use crate::schemas::assert_changes_are_noticed;
 /// Cargo in the package `tests/sample_test_package`; what it runs is recorded in this directory.
 fn cargo(parts: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/sample_test_package"));
+    command
+        .args(arguments)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/sample_test_package"));
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("suite"));
     command.env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
     recorded(&mut command, parts);
@@ -22,7 +25,10 @@ fn cargo(parts: &Path, arguments: &[&str]) -> Command {
 fn recorded(command: &mut Command, parts: &Path) {
     // Where these tests are run by nextest themselves, theirs is another run.
     command.env_remove("NEXTEST_RUN_ID").env_remove("METASPY_RUN");
-    command.env("METASPY_RECORD", "live").env("METASPY_DIR", parts).env("METASPY_BUDGET", "4000000");
+    command
+        .env("METASPY_RECORD", "live")
+        .env("METASPY_DIR", parts)
+        .env("METASPY_BUDGET", "4000000");
 }
 
 fn succeed(mut command: Command) -> Output {
@@ -61,7 +67,8 @@ fn exercised(place: &Place, parts: &str) -> BTreeMap<String, [u64; 3]> {
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["exact"], true);
     assert_changes_are_noticed(&["metaspy", "grammar", "report", "--json"], &report);
-    let numbers = |row: &Value| ["entered", "matched", "failed"].map(|field| row[field].as_u64().unwrap());
+    let numbers =
+        |row: &Value| ["entered", "matched", "failed"].map(|field| row[field].as_u64().unwrap());
     let rows = report["productions"].as_array().unwrap().iter();
     rows.map(|row| (row["name"].as_str().unwrap().to_owned(), numbers(row))).collect()
 }
@@ -69,7 +76,8 @@ fn exercised(place: &Place, parts: &str) -> BTreeMap<String, [u64; 3]> {
 #[test]
 fn every_runner_of_tests_exercises_the_same() {
     let place = Place::new("runners");
-    // Numbers: 3, a word's two refusals, 100, one beside the `?`, which is none, and the four of `x`.
+    // Numbers: 3, a word's two refusals, 100, one beside the `?`, which is none, and the four of
+    // `x`.
     let expected = BTreeMap::from([
         ("suite::list".into(), [1 + 1 + 100 + 1 + 4, 1 + 1 + 100 + 1 + 4, 0]),
         ("suite::never".into(), [0, 0, 0]),
@@ -93,20 +101,30 @@ fn every_runner_of_tests_exercises_the_same() {
     succeed(cargo(&place.path("nextest"), &["nextest", "run"]));
     assert_eq!(exercised(&place, "nextest"), expected);
     let (_, out, _) = place.run(&["report", "nextest"]);
-    assert!(out.contains(" recordings of run ") && out.contains("\nOther runs are left out: "), "{out}");
+    assert!(
+        out.contains(" recordings of run ") && out.contains("\nOther runs are left out: "),
+        "{out}"
+    );
 }
 
 #[test]
 fn what_failed_and_what_was_killed_is_kept_and_named() {
     let place = Place::new("failing");
     let parts = place.path("parts");
-    let output = cargo(&parts, &["test", "--no-fail-fast", "--", "--include-ignored"]).output().unwrap();
+    let output =
+        cargo(&parts, &["test", "--no-fail-fast", "--", "--include-ignored"]).output().unwrap();
     assert_eq!(output.status.code(), Some(101));
     let counted = exercised(&place, "parts");
-    assert_eq!((counted["suite::list"][0], counted["suite::number"][1]), (107 + 1 + 1, 104 + 1 + 3));
+    assert_eq!(
+        (counted["suite::list"][0], counted["suite::number"][1]),
+        (107 + 1 + 1, 104 + 1 + 3)
+    );
     let (_, out, _) = place.run(&["report", "parts"]);
     let line = |name: &str, end: &str| {
-        assert!(out.lines().any(|line| line.contains(name) && line.ends_with(end)), "{name} {end}:\n{out}");
+        assert!(
+            out.lines().any(|line| line.contains(name) && line.ends_with(end)),
+            "{name} {end}:\n{out}"
+        );
     };
     assert!(out.contains("\n1 recording killed, and counted as far as they went:\n"), "{out}");
     line("parts/dies_", ")");
@@ -129,7 +147,13 @@ fn a_run_with_a_name_is_separate_from_the_others() {
     }
     assert_eq!(exercised(&place, "parts")["suite::list"][0], 5);
     let (_, out, _) = place.run(&["report", "parts", "--run", "first"]);
-    assert!(out.starts_with("2 recordings of run first\nOther runs are left out: second_one."), "{out}");
+    assert!(
+        out.starts_with("2 recordings of run first\nOther runs are left out: second_one."),
+        "{out}"
+    );
     let (code, _, error) = place.run(&["report", "parts", "--run", "third"]);
-    assert!(code == 2 && error.contains("has no run third; the newest first: second_one, first"), "{error}");
+    assert!(
+        code == 2 && error.contains("has no run third; the newest first: second_one, first"),
+        "{error}"
+    );
 }

@@ -10,13 +10,15 @@ use serde_json::Value;
 use crate::Ran;
 use crate::crates::{Copy, cargo};
 
-/// By file and first line, how often each function of the crate ran; `None` if no tool here reads it.
+/// By file and first line, how often each function of the crate ran; `None` if no tool here reads
+/// it.
 pub fn of(copy: &Copy) -> Option<Ran> {
     let profiles = copy.dir.join("profiles");
     let _ = fs::remove_dir_all(&profiles);
     let mut test = cargo(&copy.dir);
     test.args(["test", "--lib", "--tests", "--no-fail-fast", "--message-format=json"]);
-    test.env("RUSTFLAGS", "-Cinstrument-coverage").env("LLVM_PROFILE_FILE", profiles.join("%p-%m.profraw"));
+    test.env("RUSTFLAGS", "-Cinstrument-coverage")
+        .env("LLVM_PROFILE_FILE", profiles.join("%p-%m.profraw"));
     test.env("CARGO_TARGET_DIR", copy.dir.join("target-coverage"));
     let output = test.output().expect("cargo starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -36,11 +38,17 @@ pub fn of(copy: &Copy) -> Option<Ran> {
     let output = export.output().ok().filter(|output| output.status.success())?;
     let exported: Value = serde_json::from_slice(&output.stdout).ok()?;
     let mut ran = Ran::new();
-    let functions = exported["data"].as_array()?.iter().filter_map(|data| data["functions"].as_array()).flatten();
+    let functions = exported["data"]
+        .as_array()?
+        .iter()
+        .filter_map(|data| data["functions"].as_array())
+        .flatten();
     for function in functions {
-        let (file, line) = (function["filenames"][0].as_str()?, function["regions"][0][0].as_u64()?);
+        let (file, line) =
+            (function["filenames"][0].as_str()?, function["regions"][0][0].as_u64()?);
         if let Ok(file) = Path::new(file).strip_prefix(&copy.dir) {
-            *ran.entry((file.display().to_string(), line)).or_default() += function["count"].as_u64()?;
+            *ran.entry((file.display().to_string(), line)).or_default() +=
+                function["count"].as_u64()?;
         }
     }
     Some(ran)

@@ -24,13 +24,15 @@ impl Copy {
         );
         write(&asking.join("Cargo.toml"), &manifest);
         write(&asking.join("src/lib.rs"), "");
-        let output = cargo(&asking).args(["metadata", "--format-version=1"]).output().expect("cargo starts");
+        let output =
+            cargo(&asking).args(["metadata", "--format-version=1"]).output().expect("cargo starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let graph: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
         let packages = graph["packages"].as_array().expect("there are packages");
         let found = packages.iter().find(|package| package["name"] == name).expect("it is there");
-        let source =
-            Path::new(found["manifest_path"].as_str().expect("it has a manifest")).parent().expect("in a directory");
+        let source = Path::new(found["manifest_path"].as_str().expect("it has a manifest"))
+            .parent()
+            .expect("in a directory");
         let dir = root.join(name);
         let _ = fs::remove_dir_all(&dir);
         copy(source, &dir);
@@ -48,11 +50,15 @@ impl Copy {
     pub fn woven_test(&self, line: &[&str]) -> (Vec<String>, Value) {
         let file = self.dir.join("metaspy.json");
         let mut command = cargo(&self.dir);
-        command.args(["metaspy", "test", "--lib", "--tests"]).arg(format!("--json={}", file.display())).args(line);
+        command
+            .args(["metaspy", "test", "--lib", "--tests"])
+            .arg(format!("--json={}", file.display()))
+            .args(line);
         let mut woven = Command::new(env!("CARGO_BIN_EXE_cargo-metaspy"));
         woven.args(command.get_args()).current_dir(&self.dir).envs(environment());
         let results = results(&woven.output().expect("it was built for this test"));
-        let json = serde_json::from_slice(&fs::read(file).expect("it was written")).expect("it is JSON");
+        let json =
+            serde_json::from_slice(&fs::read(file).expect("it was written")).expect("it is JSON");
         (results, json)
     }
 }
@@ -65,8 +71,13 @@ pub fn cargo(dir: &Path) -> Command {
 }
 
 fn environment() -> [(&'static str, String); 3] {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("published-target").display().to_string();
-    [("CARGO_TARGET_DIR", target), ("CARGO_INCREMENTAL", "0".into()), ("RUST_TEST_THREADS", "2".into())]
+    let target =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("published-target").display().to_string();
+    [
+        ("CARGO_TARGET_DIR", target),
+        ("CARGO_INCREMENTAL", "0".into()),
+        ("RUST_TEST_THREADS", "2".into()),
+    ]
 }
 
 /// The lines that say what became of each test, in order of their names.
@@ -89,7 +100,9 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("it can be read").flatten() {
         match entry.path().is_dir() {
             true => copy(&entry.path(), &to.join(entry.file_name())),
-            false => fs::copy(entry.path(), to.join(entry.file_name())).map(drop).expect("it is copied"),
+            false => {
+                fs::copy(entry.path(), to.join(entry.file_name())).map(drop).expect("it is copied")
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
-//! The test suites of published crates of five kinds, plain and woven, lightly and deeply: the same tests pass, and the
-//! functions that ran are those that the compiler's own coverage names.
+//! The test suites of published crates of five kinds, plain and woven, lightly and deeply: the same
+//! tests pass, and the functions that ran are those that the compiler's own coverage names.
 //!
-//! A small one always; all with `METASPY_LONG=1` in the environment, as that takes half an hour and needs a network.
-//! `METASPY_PUBLISHED` names some of the crates. The comparison with coverage needs `llvm-profdata` and `llvm-cov`, of a version that reads what the
-//! compiler writes, in `METASPY_LLVM` or on the path.
+//! A small one always; all with `METASPY_LONG=1` in the environment, as that takes half an hour and
+//! needs a network. `METASPY_PUBLISHED` names some of the crates. The comparison with coverage
+//! needs `llvm-profdata` and `llvm-cov`, of a version that reads what the compiler writes, in
+//! `METASPY_LLVM` or on the path.
 
 mod coverage;
 mod crates;
@@ -43,7 +44,13 @@ fn their_test_suites_do_as_they_did() {
             light.values().filter(|count| **count > 0).count(),
             left(&deep_json, "light"),
             left(&deep_json, "skipped"),
-            deep_json["constant"].as_array().into_iter().flatten().map(constant).collect::<Vec<_>>().join(", "),
+            deep_json["constant"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(constant)
+                .collect::<Vec<_>>()
+                .join(", "),
         );
         assert_eq!(executed(&light), executed(&deep), "{name}: the same functions ran");
         match coverage::of(&copy) {
@@ -77,8 +84,10 @@ fn ran(json: &Value) -> Ran {
     let methods = json["methods"].as_array().expect("there is a list").iter();
     let mut ran = Ran::new();
     for method in methods {
-        let place =
-            (method["file"].as_str().unwrap_or_default().to_owned(), method["line"].as_u64().unwrap_or_default());
+        let place = (
+            method["file"].as_str().unwrap_or_default().to_owned(),
+            method["line"].as_u64().unwrap_or_default(),
+        );
         *ran.entry(place).or_default() += method["executions"].as_u64().unwrap_or_default();
     }
     ran
@@ -89,8 +98,10 @@ fn executed(ran: &Ran) -> BTreeSet<&(String, u64)> {
 }
 
 fn compare(name: &str, woven: &Ran, covered: &Ran) {
-    let both: Vec<&(String, u64)> = woven.keys().filter(|place| covered.contains_key(*place)).collect();
-    let differing: Vec<_> = both.iter().filter(|place| (woven[**place] > 0) != (covered[**place] > 0)).collect();
+    let both: Vec<&(String, u64)> =
+        woven.keys().filter(|place| covered.contains_key(*place)).collect();
+    let differing: Vec<_> =
+        both.iter().filter(|place| (woven[**place] > 0) != (covered[**place] > 0)).collect();
     let equal = both.iter().filter(|place| woven[**place] == covered[**place]).count();
     println!(
         "  {} functions known to both: {} differ in whether they ran, {equal} have equal counts",
@@ -98,6 +109,10 @@ fn compare(name: &str, woven: &Ran, covered: &Ran) {
         differing.len()
     );
     assert!(differing.is_empty(), "{name}: {differing:?}");
-    // The serializer is also what its own tests depend on, and that copy is not where coverage was asked for.
-    assert!(both.len() * 10 >= woven.len() * 9 || name == "serde_json", "{name}: most are known to both");
+    // The serializer is also what its own tests depend on, and that copy is not where coverage was
+    // asked for.
+    assert!(
+        both.len() * 10 >= woven.len() * 9 || name == "serde_json",
+        "{name}: most are known to both"
+    );
 }

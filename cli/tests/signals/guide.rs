@@ -63,7 +63,8 @@ impl Guide {
 impl Quote {
     fn of(block: &[&str]) -> Quote {
         let (first, rest) = block.split_first().expect("a block has lines");
-        let file = first.strip_prefix("// ").unwrap_or_else(|| panic!("{first} names no file")).to_owned();
+        let file =
+            first.strip_prefix("// ").unwrap_or_else(|| panic!("{first} names no file")).to_owned();
         let parts = rest.split(|line| line.trim() == "// …").map(|part| part.join("\n")).collect();
         Quote { file, parts }
     }
@@ -73,7 +74,9 @@ fn shown(block: &[&str]) -> Vec<Shown> {
     let mut commands: Vec<Shown> = Vec::new();
     for line in block {
         match (line.strip_prefix("$ metaspy "), commands.last_mut()) {
-            (Some(arguments), _) => commands.push(Shown { arguments: split(arguments), output: Vec::new() }),
+            (Some(arguments), _) => {
+                commands.push(Shown { arguments: split(arguments), output: Vec::new() })
+            }
             (None, Some(command)) if *line != "…" => command.output.push((*line).to_owned()),
             _ => {}
         }
@@ -95,7 +98,8 @@ fn split(arguments: &str) -> Vec<String> {
 
 /// The last two cells of a row of the table of files: a file, and a number.
 fn line_count(line: &str) -> Option<(String, usize)> {
-    let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
+    let cells: Vec<&str> =
+        line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
     let [.., lines, file] = cells[..] else { return None };
     let file = file.strip_prefix('`')?.strip_suffix('`')?;
     Some((file.to_owned(), lines.parse().ok()?))

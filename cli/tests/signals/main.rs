@@ -1,4 +1,5 @@
-//! The guide `docs/your-framework.md`: what it quotes is in the files, and the commands print what it shows.
+//! The guide `docs/your-framework.md`: what it quotes is in the files, and the commands print what
+//! it shows.
 
 #[path = "../../../examples/signals/depth.rs"]
 mod depth;
@@ -39,9 +40,9 @@ fn count(profile: &Profile, site: &str, signal: &str) -> u64 {
     let (rows, store) = (profile.counts().by_site_and_subject(), profile.store());
     let is_it = |site_path: &str, label: &str| site_path.ends_with(site) && label == signal;
     let found = rows.rows.iter().find(|row| {
-        row.site
-            .zip(row.subject)
-            .is_some_and(|(site, subject)| is_it(store.site_path(site), &store.subject_text(subject)))
+        row.site.zip(row.subject).is_some_and(|(site, subject)| {
+            is_it(store.site_path(site), &store.subject_text(subject))
+        })
     });
     found.map_or(0, |row| row.measure.count)
 }
@@ -51,11 +52,13 @@ fn the_graph_computes_too_often_and_the_other_order_does_not() {
     let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let changes = CHANGES as u64;
     let profile = run(Order::AtOnce);
-    let counts = ["net", "tax", "total", "due"].map(|signal| count(&profile, "Graph::compute", signal));
+    let counts =
+        ["net", "tax", "total", "due"].map(|signal| count(&profile, "Graph::compute", signal));
     assert_eq!(counts, [changes, changes, 3 * changes, 3 * changes]);
     assert_eq!(count(&profile, "unread", "due"), 2 * changes);
     let profile = run(Order::InputsFirst);
-    let counts = ["net", "tax", "total", "due"].map(|signal| count(&profile, "Graph::compute", signal));
+    let counts =
+        ["net", "tax", "total", "due"].map(|signal| count(&profile, "Graph::compute", signal));
     assert_eq!((counts, count(&profile, "unread", "due")), ([changes; 4], 0));
 }
 
@@ -74,7 +77,8 @@ fn what_the_guide_quotes_is_in_the_files() {
 #[test]
 fn the_commands_print_what_the_guide_shows() {
     let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("signals-{}.spy", std::process::id()));
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("signals-{}.spy", std::process::id()));
     let recording = Recording::file(&file).start().expect("it can be written");
     drop(run(Order::AtOnce));
     recording.close();
@@ -85,13 +89,20 @@ fn the_commands_print_what_the_guide_shows() {
             "signals.spy" => file.to_str().expect("it is UTF-8"),
             argument => argument,
         });
-        let output = Command::new(env!("CARGO_BIN_EXE_metaspy")).args(arguments).output().expect("it can be started");
+        let output = Command::new(env!("CARGO_BIN_EXE_metaspy"))
+            .args(arguments)
+            .output()
+            .expect("it can be started");
         let printed = String::from_utf8(output.stdout).expect("it prints UTF-8");
         let mut lines = printed.lines().map(guide::words);
         for shown in &command.output {
             let wanted = guide::words(shown);
             let found = lines.any(|line| line.starts_with(&wanted));
-            assert!(found, "{:?} does not print, in this order: {shown}\n{printed}", command.arguments);
+            assert!(
+                found,
+                "{:?} does not print, in this order: {shown}\n{printed}",
+                command.arguments
+            );
         }
     }
     let _ = std::fs::remove_file(file);

@@ -35,7 +35,8 @@ fn attached_processes_are_read_again_until_all_have_ended() {
     terminal.wait_for("live ●");
     terminal.keys(&["4"]);
     terminal.wait_for("2 lanes");
-    let lane = || terminal.screen().lines().find(|line| line.contains("/layout")).map(str::to_owned);
+    let lane =
+        || terminal.screen().lines().find(|line| line.contains("/layout")).map(str::to_owned);
     let first = lane();
     assert!(first.is_some(), "{}", terminal.screen());
     wait_until(&|| lane() != first);
@@ -48,7 +49,8 @@ fn attached_processes_are_read_again_until_all_have_ended() {
     quits(&mut terminal);
 }
 
-/// The story as another process that records live. What its end is merged from stays small, however long it ran.
+/// The story as another process that records live. What its end is merged from stays small, however
+/// long it ran.
 fn live_story(live: &std::path::Path) -> std::process::Child {
     std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
         .arg("__story")

@@ -13,7 +13,10 @@ fn labels_with_flags_and_combining_scripts_leave_nothing_on_another_screen() {
     let turn = fixture::turn();
     let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path), 1);
     for key in 1..=12 {
-        metaspy_core::model::label(fixture::node(key), if key % 2 == 0 { "🇩🇪🇯🇵 flags" } else { "नमस्ते" });
+        metaspy_core::model::label(
+            fixture::node(key),
+            if key % 2 == 0 { "🇩🇪🇯🇵 flags" } else { "नमस्ते" },
+        );
     }
     metaspy_core::model::label(fixture::node(77), "");
     fixture::measure(fixture::node(77));
@@ -21,7 +24,11 @@ fn labels_with_flags_and_combining_scripts_leave_nothing_on_another_screen() {
     recording.close();
     drop(turn);
     let Some(mut terminal) = Tmux::start("ghosts") else { return };
-    terminal.command(&format!("LC_ALL=C.UTF-8 {} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display()));
+    terminal.command(&format!(
+        "LC_ALL=C.UTF-8 {} open {}",
+        env!("CARGO_BIN_EXE_metaspy"),
+        path.display()
+    ));
     terminal.wait_for("1 Events");
     terminal.keys(&["2"]);
     terminal.wait_for("flags");
@@ -39,7 +46,8 @@ fn a_redraw_removes_what_another_program_has_printed() {
     terminal.command(&format!("{} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display()));
     let before = terminal.wait_for("1 Events");
     let pane = std::fs::File::options().write(true).open(terminal.ask("#{pane_tty}"));
-    pane.and_then(|mut pane| pane.write_all(b"\x1b[8;9HGHOST")).expect("it is the terminal of the test");
+    pane.and_then(|mut pane| pane.write_all(b"\x1b[8;9HGHOST"))
+        .expect("it is the terminal of the test");
     terminal.wait_for("GHOST");
     terminal.keys(&["C-l"]);
     terminal.wait_until_gone("GHOST");
@@ -54,14 +62,21 @@ fn a_terminal_that_answers_nothing_keeps_the_crawler_after_the_editor() {
     let editor = path.with_extension("sh");
     std::fs::write(&editor, "#!/bin/sh\necho edited\n").expect("there is room");
     std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let command = format!("stty rows 24 cols 80; exec {} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display());
+    let command = format!(
+        "stty rows 24 cols 80; exec {} open {}",
+        env!("CARGO_BIN_EXE_metaspy"),
+        path.display()
+    );
     let mut script = std::process::Command::new("script");
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     script.args(["-qec", &command, "/dev/null"]).current_dir(root).env("EDITOR", &editor);
     script.env_remove("VISUAL").env("TERM", "xterm");
     script.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let Ok(mut script) = script.spawn() else {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: terminal: it needs script, which is not installed");
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: terminal: it needs script, which is not installed"
+        );
         return;
     };
     let mut keys = script.stdin.take().expect("it is piped");

@@ -89,7 +89,9 @@ fn a_finding_leads_to_its_events() {
     terminal.command(&format!("{metaspy} open {} --finding 99", path.display()));
     terminal.wait_for("there is no finding 99");
     let store = fixture::open(&path);
-    let events = store.forward(metaspy_reader::Position::Start, &metaspy_reader::Filter::all(), 700, 10_000).events;
+    let events = store
+        .forward(metaspy_reader::Position::Start, &metaspy_reader::Filter::all(), 700, 10_000)
+        .events;
     let measured = events.last().expect("there are so many");
     terminal.command(&format!("{metaspy} open {} --event {}", path.display(), measured.id));
     terminal.wait_for("1,110 events");
@@ -98,17 +100,24 @@ fn a_finding_leads_to_its_events() {
     terminal.wait_for("no event 9999.3");
 }
 
-/// What `metaspy.toml` accepts, and what costs less than its shares, is not listed as a finding on the screen either.
+/// What `metaspy.toml` accepts, and what costs less than its shares, is not listed as a finding on
+/// the screen either.
 #[test]
 fn the_settings_of_the_project_count_on_the_screen() {
     let directory = fixture::directory().join("settings");
     fs::create_dir_all(&directory).expect("the test's directory can be written");
-    fs::rename(fixture::repeating("settings.spy"), directory.join("run.spy")).expect("it was just written");
+    fs::rename(fixture::repeating("settings.spy"), directory.join("run.spy"))
+        .expect("it was just written");
     let metaspy = env!("CARGO_BIN_EXE_metaspy");
-    let set = |text: &str| fs::write(directory.join("metaspy.toml"), text).expect("it can be written");
+    let set =
+        |text: &str| fs::write(directory.join("metaspy.toml"), text).expect("it can be written");
     set("[findings.kinds.slow-because]\noff = true");
     let mut command = std::process::Command::new(metaspy);
-    let found = command.current_dir(&directory).args(["findings", "run.spy", "--json"]).output().expect("it runs");
+    let found = command
+        .current_dir(&directory)
+        .args(["findings", "run.spy", "--json"])
+        .output()
+        .expect("it runs");
     let found = String::from_utf8(found.stdout).expect("it is UTF-8");
     let (_, fingerprint) = found.split_once("\"fingerprint\": \"repeated-").expect("it repeats");
     let fingerprint = format!("repeated-{}", &fingerprint[..16]);
@@ -131,10 +140,21 @@ fn the_settings_of_the_project_count_on_the_screen() {
     let reason = "reason = \"each pass has its own size\"";
     let accepted = format!("[[findings.accepted]]\nfingerprint = \"{fingerprint}\"\n{reason}");
     let screen = screen_with(&accepted, "accepted", "1 finding");
-    assert!(screen.contains("each pass has its own size") && !screen.contains("360 of 1,080 calls"), "{screen}");
-    let screen = screen_with("[findings.kinds.repeated]\nleast-share = 60", "below the threshold", "1 finding");
+    assert!(
+        screen.contains("each pass has its own size") && !screen.contains("360 of 1,080 calls"),
+        "{screen}"
+    );
+    let screen = screen_with(
+        "[findings.kinds.repeated]\nleast-share = 60",
+        "below the threshold",
+        "1 finding",
+    );
     assert!(!screen.contains("360 of 1,080 calls"), "{screen}");
-    let screen = screen_with("[findings.kinds.repeated]\nat-least = { calls = 361 }", "nothing found by", "repeated");
+    let screen = screen_with(
+        "[findings.kinds.repeated]\nat-least = { calls = 361 }",
+        "nothing found by",
+        "repeated",
+    );
     assert!(!screen.contains("360 of 1,080 calls"), "{screen}");
 }
 
@@ -253,11 +273,17 @@ fn an_editor_gets_file_and_line_in_its_own_form() {
     fs::set_permissions(&code, fs::Permissions::from_mode(0o755)).expect("it is the test's own");
     let path = fixture::closed("forms.spy", 40);
     for (number, (editor, expected)) in
-        [("code -g", "edits -g"), ("code", "edits -g"), ("code {line}:{file}", "edits 88:")].into_iter().enumerate()
+        [("code -g", "edits -g"), ("code", "edits -g"), ("code {line}:{file}", "edits 88:")]
+            .into_iter()
+            .enumerate()
     {
         let Some(mut terminal) = Tmux::start(&format!("form{number}")) else { return };
         let metaspy = env!("CARGO_BIN_EXE_metaspy");
-        terminal.command(&format!("EDITOR='{}/{editor}' {metaspy} open {}", directory.display(), path.display()));
+        terminal.command(&format!(
+            "EDITOR='{}/{editor}' {metaspy} open {}",
+            directory.display(),
+            path.display()
+        ));
         terminal.wait_for("760 events");
         terminal.keys(&["e"]);
         let screen = terminal.wait_for(expected);
@@ -288,7 +314,12 @@ fn a_terminated_process_restores_the_terminal() {
     let Some((mut terminal, path)) = crawl("terminated.spy") else { return };
     terminal.wait_for("760 events");
     let kill = format!("kill $(cat {})", path.with_extension("pid").display());
-    assert!(std::process::Command::new("sh").args(["-c", &kill]).status().is_ok_and(|status| status.success()));
+    assert!(
+        std::process::Command::new("sh")
+            .args(["-c", &kill])
+            .status()
+            .is_ok_and(|status| status.success())
+    );
     ended(&mut terminal);
 }
 
@@ -383,7 +414,11 @@ fn shows_that_it_is_killed(terminal: &mut Tmux, story: &mut std::process::Child)
 fn the_demo_shows_a_live_story_and_leaves_nothing_behind() {
     let Some(mut terminal) = Tmux::start("demo") else { return };
     let live = fixture::directory().join("demo");
-    terminal.command(&format!("METASPY_DIR={} {} demo", live.display(), env!("CARGO_BIN_EXE_metaspy")));
+    terminal.command(&format!(
+        "METASPY_DIR={} {} demo",
+        live.display(),
+        env!("CARGO_BIN_EXE_metaspy")
+    ));
     terminal.wait_for("live ●");
     terminal.keys(&["2"]);
     terminal.wait_for("never observed: ");
@@ -409,7 +444,10 @@ fn the_demo_leads_to_its_finding_in_steps() {
     terminal.keys(&["Enter"]);
     terminal.wait_for("were needless");
     let nodes = terminal.wait_for("<div>");
-    assert!(nodes.contains("2 of 5: which nodes?") && nodes.contains("filter: site:Scene::needless"), "{nodes}");
+    assert!(
+        nodes.contains("2 of 5: which nodes?") && nodes.contains("filter: site:Scene::needless"),
+        "{nodes}"
+    );
     assert!(is_whole(&nodes), "{nodes}");
     terminal.keys(&["Enter"]);
     terminal.wait_for("3 of 5: why so often?");
@@ -417,7 +455,10 @@ fn the_demo_leads_to_its_finding_in_steps() {
     assert!(why.contains("were not kept by the cache") && is_whole(&why), "{why}");
     terminal.keys(&["Enter"]);
     let change = terminal.wait_for("4 of 5: which change?");
-    assert!(change.contains("filter: site:Scene::change") && change.contains("changes led to"), "{change}");
+    assert!(
+        change.contains("filter: site:Scene::change") && change.contains("changes led to"),
+        "{change}"
+    );
     assert!(is_whole(&change), "{change}");
     terminal.wait_for("change #");
     terminal.keys(&["BSpace"]);
@@ -447,7 +488,11 @@ fn a_closed_terminal_ends_the_demo() {
     let live = fixture::directory().join("closed");
     let pid = fixture::directory().join("closed.pid");
     let metaspy = env!("CARGO_BIN_EXE_metaspy");
-    let demo = format!("METASPY_DIR={} sh -c 'echo $$ > {}; exec {metaspy} demo'", live.display(), pid.display());
+    let demo = format!(
+        "METASPY_DIR={} sh -c 'echo $$ > {}; exec {metaspy} demo'",
+        live.display(),
+        pid.display()
+    );
     terminal.command(&demo);
     terminal.wait_for("live ●");
     let pid = fs::read_to_string(pid).expect("the file has the process id");

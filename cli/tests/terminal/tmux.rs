@@ -17,7 +17,10 @@ impl Tmux {
     pub fn start(name: &str) -> Option<Tmux> {
         if Command::new("tmux").arg("-V").output().is_err() {
             // Written to the real standard error, because the test harness captures `eprintln!`.
-            let _ = writeln!(std::io::stderr(), "SKIPPED: terminal: {name} needs tmux, which is not installed");
+            let _ = writeln!(
+                std::io::stderr(),
+                "SKIPPED: terminal: {name} needs tmux, which is not installed"
+            );
             return None;
         }
         let tmux = Tmux { socket: format!("metaspy-{}-{name}", std::process::id()) };
@@ -92,7 +95,11 @@ impl Tmux {
     pub fn wait_until_gone(&self, text: &str) {
         let began = Instant::now();
         while self.screen().contains(text) {
-            assert!(began.elapsed() < PATIENCE, "the screen still shows `{text}`:\n{}", self.screen());
+            assert!(
+                began.elapsed() < PATIENCE,
+                "the screen still shows `{text}`:\n{}",
+                self.screen()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -116,9 +123,16 @@ impl Tmux {
     }
 
     fn run(&self, arguments: &[&str]) -> String {
-        let output: Output =
-            Command::new("tmux").args(["-u", "-L", &self.socket]).args(arguments).output().expect("tmux is there");
-        assert!(output.status.success(), "tmux {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let output: Output = Command::new("tmux")
+            .args(["-u", "-L", &self.socket])
+            .args(arguments)
+            .output()
+            .expect("tmux is there");
+        assert!(
+            output.status.success(),
+            "tmux {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }

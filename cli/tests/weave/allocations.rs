@@ -34,18 +34,33 @@ fn a_program_gets_an_allocator_that_counts_its_objects() {
     assert!(did.stdout.contains("  1,010  8,080  "), "{}", did.stdout);
     assert!(did.stderr.contains("browse the run:  metaspy open "), "{}", did.stderr);
     let run = boxes.runs().join("1");
-    for more in [&["--allocations"][..], &["--allocations", "--by", "type"], &["--contexts", "--allocations"]] {
+    for more in [
+        &["--allocations"][..],
+        &["--allocations", "--by", "type"],
+        &["--contexts", "--allocations"],
+    ] {
         let line = [&["report"], more, &["--json"]].concat();
-        let output = boxes.clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref()).args(&line).arg(&run).output();
-        let json = serde_json::from_slice(&output.expect("it was built for this test").stdout).expect("it is JSON");
+        let output = boxes
+            .clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref())
+            .args(&line)
+            .arg(&run)
+            .output();
+        let json = serde_json::from_slice(&output.expect("it was built for this test").stdout)
+            .expect("it is JSON");
         assert_changes_are_noticed(&[&["metaspy"], &line[..]].concat(), &json);
     }
 }
 
 #[test]
 fn a_program_keeps_an_allocator_of_its_own() {
-    let own = format!("#[global_allocator]\nstatic OWN: std::alloc::System = std::alloc::System;\n\n{BOXES}");
+    let own = format!(
+        "#[global_allocator]\nstatic OWN: std::alloc::System = std::alloc::System;\n\n{BOXES}"
+    );
     let did = package("own_boxes", &own).metaspy(&["run", "--allocations"]);
     assert!(did.stderr.contains("own_boxes has a global allocator of its own"), "{}", did.stderr);
-    assert!(did.stdout.starts_with("10\n") && did.stdout.contains("3 of 3 methods ran"), "{}", did.stdout);
+    assert!(
+        did.stdout.starts_with("10\n") && did.stdout.contains("3 of 3 methods ran"),
+        "{}",
+        did.stdout
+    );
 }

@@ -86,17 +86,28 @@ fn main() {
 fn shapes(name: &str) -> Package {
     let tests = "pub struct Fake;\nimpl super::Shape for Fake { fn area(&self) -> u64 { 2 } }\n\
                  #[test]\nfn area() { crate::measure(&crate::Unit); }\n";
-    let manifest = manifest(name, "2024", "[features]\ndefault = [\"small\"]\nsmall = []\nlarge = []");
-    Package::new(name, &[("Cargo.toml", &manifest), ("src/main.rs", SHAPES), ("src/tests.rs", tests)])
+    let manifest =
+        manifest(name, "2024", "[features]\ndefault = [\"small\"]\nsmall = []\nlarge = []");
+    Package::new(
+        name,
+        &[("Cargo.toml", &manifest), ("src/main.rs", SHAPES), ("src/tests.rs", tests)],
+    )
 }
 
 /// The types of a value, as `type` or `type::variant`, with their counts.
 fn arrived(did: &Did, method: &str, value: &str) -> BTreeMap<String, u64> {
     let methods = did.json["types"]["methods"].as_array().expect("types are requested");
-    let is_method = |one: &&Value| one["path"].as_str().is_some_and(|path| path.ends_with(&format!("::{method}")));
-    let values = methods.iter().find(is_method).map(|method| method["values"].as_array().expect("it has values"));
+    let is_method = |one: &&Value| {
+        one["path"].as_str().is_some_and(|path| path.ends_with(&format!("::{method}")))
+    };
+    let values = methods
+        .iter()
+        .find(is_method)
+        .map(|method| method["values"].as_array().expect("it has values"));
     let value = values.into_iter().flatten().find(|one| one["name"] == value);
-    let types = value.unwrap_or_else(|| panic!("{method} has {value:?}"))["types"].as_array().expect("it has types");
+    let types = value.unwrap_or_else(|| panic!("{method} has {value:?}"))["types"]
+        .as_array()
+        .expect("it has types");
     let last = |text: &str| text.rsplit("::").next().unwrap_or(text).to_owned();
     let text = |one: &Value| match one["variant"].as_str() {
         Some(variant) => variant.to_owned(),
@@ -118,7 +129,12 @@ fn check(name: &str, more: &[&str]) {
     assert_changes_are_noticed(&["cargo", "metaspy", "run", "--json"], &did.json);
     let types = &did.json["types"];
     assert_changes_are_noticed(&["metaspy", "report", "--types", "--json"], types);
-    assert_eq!((&types["unresolved"], &types["lost"]), (&0.into(), &0.into()), "{}", types["notes"]);
+    assert_eq!(
+        (&types["unresolved"], &types["lost"]),
+        (&0.into(), &0.into()),
+        "{}",
+        types["notes"]
+    );
     // Raw names are without `r#` in all tables.
     let raw = format!("{name}::type::fn");
     assert_eq!(
@@ -127,7 +143,10 @@ fn check(name: &str, more: &[&str]) {
         "{types}"
     );
     assert!(types.to_string().contains(&format!("\"type\":\"{name}::walk::Leg\"")), "{types}");
-    assert_eq!(arrived(&did, "measure", "shape"), counts([("Circle", 20), ("Square", 10), ("Unit", 11)]));
+    assert_eq!(
+        arrived(&did, "measure", "shape"),
+        counts([("Circle", 20), ("Square", 10), ("Unit", 11)])
+    );
     assert_eq!(arrived(&did, "owned", "shape"), counts([("Square", 1)]));
     assert_eq!(arrived(&did, "shared", "shape"), counts([("Unit", 1)]));
     assert_eq!(arrived(&did, "later", "shape"), counts([("Unit", 1)]));
@@ -154,8 +173,13 @@ fn findings(types: &Value) {
     assert!(matches!(shapes, [a, b] if ends(a, "::Never") && ends(b, "small::Point")), "{shape}");
     assert_eq!(never("::Color"), serde_json::json!(["Grey"]));
     assert_eq!(never("::Step"), serde_json::json!(["Stop"]));
-    // What is behind a second reference is not read, nor what is behind one to a type that may be unsized.
-    assert!(all("never_arrived").iter().all(|one| !ends(&one["of"], "::Way") && !ends(&one["of"], "::Lamp")));
+    // What is behind a second reference is not read, nor what is behind one to a type that may be
+    // unsized.
+    assert!(
+        all("never_arrived")
+            .iter()
+            .all(|one| !ends(&one["of"], "::Way") && !ends(&one["of"], "::Lamp"))
+    );
     // `Duration` has another path in its own crate.
     assert_eq!(never("::Lit"), serde_json::json!(["u8"]));
     // `Inch` may have run the default method without a receiver, and `Never` has its own.
@@ -163,7 +187,9 @@ fn findings(types: &Value) {
     // Constants are used without values.
     assert!(all("never_arrived").iter().all(|one| !ends(&one["of"], "::Corners")));
     let call = |caller: &str, name: &str| {
-        let found = all("calls").into_iter().find(|one| ends(&one["caller"], caller) && one["name"] == name);
+        let found = all("calls")
+            .into_iter()
+            .find(|one| ends(&one["caller"], caller) && one["name"] == name);
         found.unwrap_or_else(|| panic!("{caller} calls {name}"))
     };
     let area = call("::measure", "area");
@@ -171,9 +197,13 @@ fn findings(types: &Value) {
     let targets = area["targets"].as_array().expect("it has targets");
     assert!(targets.iter().all(|target| target["total_ns"].as_u64() > Some(0)), "{targets:?}");
     assert_eq!(call("::owned", "area")["class"], "monomorphic");
-    let wide: Vec<String> = all("wider_than_needed").iter().map(|one| one["path"].to_string()).collect();
+    let wide: Vec<String> =
+        all("wider_than_needed").iter().map(|one| one["path"].to_string()).collect();
     assert!(wide.iter().any(|path| path.contains("::owned")), "{wide:?}");
-    let any = all("wider_than_needed").into_iter().find(|one| ends(&one["path"], "::any")).expect("it is wide");
+    let any = all("wider_than_needed")
+        .into_iter()
+        .find(|one| ends(&one["path"], "::any"))
+        .expect("it is wide");
     assert!(ends(&any["common_trait"], "::Tall"), "{any}");
 }
 
@@ -198,7 +228,10 @@ fn a_report_of_one_function_has_what_arrives_there() {
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned())
     };
     let [part, _] = report("any");
-    assert!(part.contains("arrived_part::any calls area: polymorphic\n    2 calls (66.7 %)"), "{part}");
+    assert!(
+        part.contains("arrived_part::any calls area: polymorphic\n    2 calls (66.7 %)"),
+        "{part}"
+    );
     assert!(
         part.contains(
             "Shape: 3 of 5 implementations: arrived_part::Never, arrived_part::small::Point, arrived_part::type::Unit"
@@ -221,7 +254,8 @@ fn a_later_build_changes_no_type_of_a_kept_run() {
     let metaspy = env!("CARGO_BIN_EXE_metaspy");
     let report = || {
         let runs = package.runs().join("1");
-        let output = Command::new(metaspy).arg("report").arg(runs).arg("--types").output().expect("it runs");
+        let output =
+            Command::new(metaspy).arg("report").arg(runs).arg("--types").output().expect("it runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let before = report();
@@ -246,8 +280,11 @@ fn a_debugger_sees_the_same_types() {
                   info symbol ((unsigned long*)shape.vtable)[3]\ncontinue\nend\nrun\n";
     package.write("types.gdb", script);
     let program = package.target_dir().join("debug/arrived_gdb");
-    let output =
-        Command::new("gdb").args(["-q", "-batch", "-x"]).arg(package.dir.join("types.gdb")).arg(program).output();
+    let output = Command::new("gdb")
+        .args(["-q", "-batch", "-x"])
+        .arg(package.dir.join("types.gdb"))
+        .arg(program)
+        .output();
     let seen = String::from_utf8_lossy(&output.expect("gdb runs").stdout).into_owned();
     let mut by_gdb: BTreeMap<String, u64> = BTreeMap::new();
     for line in seen.lines().filter_map(|line| line.strip_prefix("<arrived_gdb::")) {

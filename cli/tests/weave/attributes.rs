@@ -2,7 +2,8 @@
 
 use crate::common::{Package, manifest};
 
-/// A crate of macros: `printed` gives its item a constant with its tokens, `my::quiet` leaves it as it is.
+/// A crate of macros: `printed` gives its item a constant with its tokens, `my::quiet` leaves it as
+/// it is.
 const MACROS: &str = r#"
     use proc_macro::TokenStream;
     #[proc_macro_attribute]
@@ -66,7 +67,10 @@ fn a_macro_that_reads_tokens_sees_no_hooks_unless_it_is_allowed() {
 
     let allowed = package.metaspy(&["run", "--weave-attributes", "quiet"]);
     assert!(allowed.stdout.starts_with(&plain), "{}", allowed.stdout);
-    assert_eq!((allowed.calls("attributes::still"), allowed.calls("attributes::direct")), (Some(1), None));
+    assert_eq!(
+        (allowed.calls("attributes::still"), allowed.calls("attributes::direct")),
+        (Some(1), None)
+    );
     let all = package.metaspy(&["run", "--weave-attributes=my::quiet,printed"]);
     assert_eq!(
         (all.calls("attributes::around::within"), all.json["skipped"].as_array().map(Vec::len)),

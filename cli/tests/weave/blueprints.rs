@@ -16,7 +16,8 @@ fn package(name: &str) -> Package {
 }
 
 fn metaspy(package: &Package, line: &[&str]) -> (bool, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_metaspy")).args(line).current_dir(&package.dir).output();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_metaspy")).args(line).current_dir(&package.dir).output();
     let output = output.expect("it was built for this test");
     assert_valid_if_json(line, &String::from_utf8_lossy(&output.stdout));
     let text = [output.stdout, output.stderr].concat();
@@ -25,7 +26,12 @@ fn metaspy(package: &Package, line: &[&str]) -> (bool, String) {
 
 fn git(package: &Package, line: &[&str]) {
     let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
-    let output = package.clean_command("git".as_ref()).args(identity).args(line).output().expect("git is here");
+    let output = package
+        .clean_command("git".as_ref())
+        .args(identity)
+        .args(line)
+        .output()
+        .expect("git is here");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -37,14 +43,22 @@ fn commit(package: &Package, message: &str) {
 #[test]
 fn a_run_is_drawn_in_one_command_and_from_its_recording() {
     let package = package("drawn");
-    // Half of the time is not in `measure`, also on a busy machine: a chain of calls that take all of the time is one box.
+    // Half of the time is not in `measure`, also on a busy machine: a chain of calls that take all
+    // of the time is one box.
     let work = "(0..500_000).map(|it| it % 7).sum::<u32>()";
     let layout = format!("self.measure();\n            std::hint::black_box({work});");
-    package.write("src/main.rs", &MAIN.replace("(0..2000).sum::<u32>()", work).replace("self.measure();", &layout));
+    package.write(
+        "src/main.rs",
+        &MAIN.replace("(0..2000).sum::<u32>()", work).replace("self.measure();", &layout),
+    );
     let did = package.metaspy(&["run", "--blueprint", "run.html"]);
     assert_eq!(did.code, 0, "{}", did.stderr);
-    let html = std::fs::read_to_string(package.dir.join("run.html")).expect("the picture was written");
-    assert!(html.contains("structural blueprint of drawn") && html.contains("\"measure\""), "{html}");
+    let html =
+        std::fs::read_to_string(package.dir.join("run.html")).expect("the picture was written");
+    assert!(
+        html.contains("structural blueprint of drawn") && html.contains("\"measure\""),
+        "{html}"
+    );
 
     if let Some(mut chrome) = Chrome::start(&package.dir.join("profile")) {
         chrome.open(&package.dir.join("run.html"), "");
@@ -52,22 +66,36 @@ fn a_run_is_drawn_in_one_command_and_from_its_recording() {
         assert!(faults.is_empty(), "{faults:#?}");
     }
 
-    let environment = [("METASPY_RECORD", OsStr::new("run.spy")), ("METASPY_PROFILE", OsStr::new("calls"))];
+    let environment =
+        [("METASPY_RECORD", OsStr::new("run.spy")), ("METASPY_PROFILE", OsStr::new("calls"))];
     package.metaspy_in(&["run"], &environment);
-    let (is_fine, text) = metaspy(&package, &["blueprint", "behavioural", "run.spy", "--threshold", "0"]);
+    let (is_fine, text) =
+        metaspy(&package, &["blueprint", "behavioural", "run.spy", "--threshold", "0"]);
     assert!(is_fine, "{text}");
     let lines: Vec<&str> = text.lines().collect();
-    let at = |name: &str| lines.iter().position(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {text}"));
+    let at = |name: &str| {
+        lines
+            .iter()
+            .position(|line| line.contains(name))
+            .unwrap_or_else(|| panic!("{name}: {text}"))
+    };
     assert!(at("main") <= at("measure") && lines[at("measure")].contains("9×"), "{text}");
-    // The cost of hooks is in the recording, so a picture has the same numbers whenever it is drawn.
-    let draw = |hooks: &[&str]| metaspy(&package, &[&["blueprint", "structural", "run.spy", "--json"], hooks].concat());
+    // The cost of hooks is in the recording, so a picture has the same numbers whenever it is
+    // drawn.
+    let draw = |hooks: &[&str]| {
+        metaspy(&package, &[&["blueprint", "structural", "run.spy", "--json"], hooks].concat())
+    };
     let (first, again) = (draw(&[]), draw(&[]));
-    assert!(first.0 && first == again && first == draw(&["--hooks", "measured"]), "{first:?}\n{again:?}");
+    assert!(
+        first.0 && first == again && first == draw(&["--hooks", "measured"]),
+        "{first:?}\n{again:?}"
+    );
     assert_ne!(first, draw(&["--hooks", "kept"]));
     let (_, text) = metaspy(&package, &["blueprint", "coverage", "run.spy"]);
     assert!(text.contains("3/4") || text.contains("2/3"), "{text}");
     assert!(text.contains("never 1"), "{text}");
-    let (is_fine, text) = metaspy(&package, &["blueprint", "behavioural", "run.spy", "--from", "mesure"]);
+    let (is_fine, text) =
+        metaspy(&package, &["blueprint", "behavioural", "run.spy", "--from", "mesure"]);
     assert!(!is_fine && text.contains("the nearest are drawn::Scene::measure"), "{text}");
 }
 
@@ -76,13 +104,18 @@ fn an_evolution_by_allocations_names_the_method_that_allocates_more() {
     let package = package("heavier");
     let _ = std::fs::remove_dir_all(package.runs());
     for objects in ["0..20", "0..30"] {
-        let boxes = format!("({objects}).map(|it| *std::hint::black_box(Box::new(it))).sum::<u32>()");
+        let boxes =
+            format!("({objects}).map(|it| *std::hint::black_box(Box::new(it))).sum::<u32>()");
         package.write("src/main.rs", &MAIN.replace("(0..2000).sum::<u32>()", &boxes));
         package.metaspy(&["run", "--allocations", "--profile", "calls"]);
     }
     let [old, new] = ["1", "2"].map(|run| package.runs().join(run).display().to_string());
-    let (is_fine, text) = metaspy(&package, &["blueprint", "evolution", &old, &new, "--by", "allocations"]);
-    assert!(is_fine && text.contains("Scene::measure: 180 → 270 (+50 %), source changed"), "{text}");
+    let (is_fine, text) =
+        metaspy(&package, &["blueprint", "evolution", &old, &new, "--by", "allocations"]);
+    assert!(
+        is_fine && text.contains("Scene::measure: 180 → 270 (+50 %), source changed"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -100,19 +133,30 @@ fn a_history_by_instructions_names_the_method_that_executes_more() {
     }
     let mut history = package.clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref());
     history.args(["history", "run", "HEAD~1..HEAD", "--instructions", "--"]);
-    let output = history.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
+    let output =
+        history.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
     let output = output.expect("it was built for this test");
-    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, error) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{error}");
 
-    let command =
-        out.lines().find_map(|line| line.strip_prefix("as pictures: metaspy ")).expect("it names the next step");
+    let command = out
+        .lines()
+        .find_map(|line| line.strip_prefix("as pictures: metaspy "))
+        .expect("it names the next step");
     let (is_fine, text) = metaspy(&package, &command.split(' ').collect::<Vec<_>>());
-    assert!(is_fine && text.contains("1 with more instructions, 0 with fewer instructions"), "{text}");
+    assert!(
+        is_fine && text.contains("1 with more instructions, 0 with fewer instructions"),
+        "{text}"
+    );
     assert!(text.contains("(+50 %), source changed"), "the hook is no part of it: {text}");
 
     // What is counted already is not added up.
-    let recording = command.split(' ').next_back().map(|dir| format!("{dir}/run-1")).expect("it names a version");
+    let recording = command
+        .split(' ')
+        .next_back()
+        .map(|dir| format!("{dir}/run-1"))
+        .expect("it names a version");
     let (is_fine, text) = metaspy(&package, &["instructions", &recording, "--", "true"]);
     assert!(!is_fine && text.contains("it has instructions already"), "{text}");
 }
@@ -124,18 +168,26 @@ fn a_history_records_each_revision_and_names_what_changed() {
     commit(&package, "Nine measures");
     package.write("src/main.rs", &MAIN.replace("fn never", "fun never"));
     commit(&package, "This does not build");
-    let longer = MAIN.replace("0..9", "0..18").replace("fn measure", "fn size").replace("self.measure", "self.size");
+    let longer = MAIN
+        .replace("0..9", "0..18")
+        .replace("fn measure", "fn size")
+        .replace("self.measure", "self.size");
     package.write("src/main.rs", &longer);
     commit(&package, "Eighteen measures, by another name");
 
     let mut history = package.clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref());
     history.args(["history", "run", "HEAD~2..HEAD", "--html", "history.html", "--"]);
-    let output = history.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
+    let output =
+        history.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
     let output = output.expect("it was built for this test");
-    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, error) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "one revision does not build:\n{out}\n{error}");
     assert_eq!(out.matches("    recorded  ").count(), 2, "{out}");
-    assert!(out.contains("not recorded  This does not build") && error.contains("it does not build"), "{out}\n{error}");
+    assert!(
+        out.contains("not recorded  This does not build") && error.contains("it does not build"),
+        "{out}\n{error}"
+    );
 
     let html = std::fs::read_to_string(package.dir.join("history.html")).expect("it was drawn");
     // Twice the calls of a method that has another name, and a caller with other tokens.
@@ -145,9 +197,15 @@ fn a_history_records_each_revision_and_names_what_changed() {
     assert!(out.contains("1 with more calls, 0 with fewer calls, 0 new, 0 gone"), "{out}");
     assert!(out.contains("Scene::size: 9 → 18 (+100 %)"), "{out}");
     assert!(out.contains("aged::Scene::measure → aged::Scene::size"), "{out}");
-    let command = out.lines().find_map(|line| line.strip_prefix("as a table: metaspy ")).expect("it names the command");
+    let command = out
+        .lines()
+        .find_map(|line| line.strip_prefix("as a table: metaspy "))
+        .expect("it names the command");
     let (is_fine, text) = metaspy(&package, &command.split(' ').collect::<Vec<_>>());
-    assert!(is_fine && text.contains("renamed: aged::Scene::measure → aged::Scene::size"), "{text}");
+    assert!(
+        is_fine && text.contains("renamed: aged::Scene::measure → aged::Scene::size"),
+        "{text}"
+    );
 
     let (is_fine, text) = metaspy(&package, &["history", "run", "HEAD", "--", "true"]);
     assert!(!is_fine && text.contains("HEAD~5..HEAD"), "{text}");

@@ -10,17 +10,21 @@ use crate::common::{Did, Package, manifest};
 /// The lock of the workspace: a package that uses crates of it needs no network.
 const LOCK: &str = include_str!("../../../Cargo.lock");
 
-/// The sites of all calls with the sites of their causes, `handle < accept`, each once. A call without a cause ends in `<`.
+/// The sites of all calls with the sites of their causes, `handle < accept`, each once. A call
+/// without a cause ends in `<`.
 fn causes(package: &Package) -> BTreeSet<String> {
     let mut export = Command::new(env!("CARGO_BIN_EXE_metaspy"));
-    let export = export.arg("export").arg(package.runs().join("1")).args(["--to", "jsonl"]).output();
-    let text = String::from_utf8(export.expect("it was built for this test").stdout).expect("it is UTF-8");
+    let export =
+        export.arg("export").arg(package.runs().join("1")).args(["--to", "jsonl"]).output();
+    let text =
+        String::from_utf8(export.expect("it was built for this test").stdout).expect("it is UTF-8");
     let name = |site: &Value| {
         let path = site.as_str().unwrap_or_default();
         path.split_once("::").map_or(path, |(_, name)| name).to_owned()
     };
     let events = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("it is JSON"));
-    let pair = |event: Value| format!("{} < {}", name(&event["site"]), name(&event["cause"]["site"]));
+    let pair =
+        |event: Value| format!("{} < {}", name(&event["site"]), name(&event["cause"]["site"]));
     events.map(|event| pair(event).trim_end().to_owned()).collect()
 }
 
@@ -31,7 +35,8 @@ fn check(package: &Package, expected: &[&str]) -> Did {
     let missing: Vec<_> = expected.iter().filter(|pair| !found.contains(**pair)).collect();
     assert!(missing.is_empty(), "{missing:?} of {found:#?}");
     // What runs elsewhere is never a root of its own.
-    let roots: Vec<_> = found.iter().filter(|pair| pair.ends_with('<') && *pair != "main <").collect();
+    let roots: Vec<_> =
+        found.iter().filter(|pair| pair.ends_with('<') && *pair != "main <").collect();
     assert!(roots.is_empty(), "{roots:?} of {found:#?}");
     did
 }
@@ -123,7 +128,11 @@ fn a_thread_has_the_cause_of_what_spawned_it() {
         ],
     );
     let refused = did.json["uncarried"].as_array().expect("there is a list");
-    assert_eq!(refused.iter().map(|call| &call["door"]).collect::<Vec<_>>(), [".spawn"], "{refused:?}");
+    assert_eq!(
+        refused.iter().map(|call| &call["door"]).collect::<Vec<_>>(),
+        [".spawn"],
+        "{refused:?}"
+    );
     assert!(did.stdout.contains("causes end at .spawn (src/main.rs:"), "{}", did.stdout);
 }
 
@@ -183,7 +192,10 @@ async fn serve() {
 fn a_task_has_the_cause_of_what_spawned_it() {
     let tokio = "[dependencies]\ntokio = { version = \"1\", features = [\"rt-multi-thread\", \"net\", \"io-util\"] }";
     let manifest = manifest("tasks", "2024", tokio);
-    let package = Package::new("tasks", &[("Cargo.toml", &manifest), ("Cargo.lock", LOCK), ("src/main.rs", TASKS)]);
+    let package = Package::new(
+        "tasks",
+        &[("Cargo.toml", &manifest), ("Cargo.lock", LOCK), ("src/main.rs", TASKS)],
+    );
     check(
         &package,
         &[

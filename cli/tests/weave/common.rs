@@ -14,8 +14,8 @@ use serde_json::Value;
 /// What a command did, unless a test names another file.
 const JSON: &str = "metaspy.json";
 
-/// A package of a test. Packages share the core that programs are given. Each has a target directory of its own, because runs
-/// with different selections wait for each other in one.
+/// A package of a test. Packages share the core that programs are given. Each has a target
+/// directory of its own, because runs with different selections wait for each other in one.
 pub struct Package {
     /// Its directory.
     pub dir: PathBuf,
@@ -47,11 +47,13 @@ impl Package {
         package
     }
 
-    /// Writes a file; its time is another one than before, however coarse the file system's clock is.
+    /// Writes a file; its time is another one than before, however coarse the file system's clock
+    /// is.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.dir.join(path);
         let before = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
-        fs::create_dir_all(path.parent().expect("it is in a directory")).expect("the directory is made");
+        fs::create_dir_all(path.parent().expect("it is in a directory"))
+            .expect("the directory is made");
         fs::write(&path, text).expect("the file is written");
         if let Some(before) = before {
             let later = SystemTime::now().max(before + Duration::from_secs(2));
@@ -78,7 +80,10 @@ impl Package {
     /// Runs `cargo metaspy` with more in its environment.
     pub fn metaspy_in(&self, line: &[&str], environment: &[(&str, &OsStr)]) -> Did {
         let mut command = self.command(line, JSON);
-        self.did(command.envs(environment.iter().copied()).output().expect("it was built for this test"), JSON)
+        self.did(
+            command.envs(environment.iter().copied()).output().expect("it was built for this test"),
+            JSON,
+        )
     }
 
     /// `cargo metaspy`, still to be run. What it does goes into this file.
@@ -86,7 +91,12 @@ impl Package {
         let json = self.dir.join(json);
         let _ = fs::remove_file(&json);
         let mut command = self.clean_command(Path::new(env!("CARGO_BIN_EXE_cargo-metaspy")));
-        command.arg("metaspy").arg(line[0]).arg("--offline").arg(format!("--json={}", json.display())).args(&line[1..]);
+        command
+            .arg("metaspy")
+            .arg(line[0])
+            .arg("--offline")
+            .arg(format!("--json={}", json.display()))
+            .args(&line[1..]);
         command
     }
 
@@ -144,7 +154,10 @@ impl Package {
     /// A command in the package, without what the environment of the tests would add.
     pub fn clean_command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(&self.dir).env("CARGO_TARGET_DIR", self.target_dir()).env("METASPY_CACHE", cache());
+        command
+            .current_dir(&self.dir)
+            .env("CARGO_TARGET_DIR", self.target_dir())
+            .env("METASPY_CACHE", cache());
         for name in [
             "RUSTFLAGS",
             "RUSTC_WRAPPER",
@@ -162,7 +175,8 @@ impl Package {
 }
 
 impl Drop for Package {
-    /// Where room is short, what a test built goes with it. What a failed test built stays, to be looked at.
+    /// Where room is short, what a test built goes with it. What a failed test built stays, to be
+    /// looked at.
     fn drop(&mut self) {
         if std::env::var_os("METASPY_CHECK_ONCE").is_some() && !std::thread::panicking() {
             let _ = fs::remove_dir_all(self.target_dir());
@@ -189,7 +203,9 @@ impl Did {
 
     /// Whether a function has a hook.
     pub fn wove(&self, path: &str) -> bool {
-        self.json["methods"].as_array().is_some_and(|methods| methods.iter().any(|method| method["path"] == path))
+        self.json["methods"]
+            .as_array()
+            .is_some_and(|methods| methods.iter().any(|method| method["path"] == path))
     }
 
     /// Why a function has no hook.
@@ -200,7 +216,8 @@ impl Did {
 
     /// The packages that cargo compiled.
     pub fn compiled(&self) -> Vec<&str> {
-        let lines = self.stderr.lines().filter_map(|line| line.trim_start().strip_prefix("Compiling "));
+        let lines =
+            self.stderr.lines().filter_map(|line| line.trim_start().strip_prefix("Compiling "));
         lines.filter_map(|line| line.split(' ').next()).collect()
     }
 }
@@ -224,10 +241,13 @@ pub fn host() -> String {
 
 /// A program and two libraries.
 pub fn three(name: &str) -> Package {
-    let dependencies = format!("[dependencies]\n{name}_a = {{ path = \"a\" }}\n{name}_b = {{ path = \"b\" }}");
-    let library =
-        |letter: &str| format!("[package]\nname = \"{name}_{letter}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
-    let main = format!("fn main() {{\n    println!(\"{{}}\", {name}_a::one() + {name}_b::one());\n}}\n");
+    let dependencies =
+        format!("[dependencies]\n{name}_a = {{ path = \"a\" }}\n{name}_b = {{ path = \"b\" }}");
+    let library = |letter: &str| {
+        format!("[package]\nname = \"{name}_{letter}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+    };
+    let main =
+        format!("fn main() {{\n    println!(\"{{}}\", {name}_a::one() + {name}_b::one());\n}}\n");
     Package::new(
         name,
         &[
@@ -243,5 +263,7 @@ pub fn three(name: &str) -> Package {
 
 /// A manifest.
 pub fn manifest(name: &str, edition: &str, more: &str) -> String {
-    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"{edition}\"\n\n{more}\n\n[workspace]\n")
+    format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"{edition}\"\n\n{more}\n\n[workspace]\n"
+    )
 }

@@ -25,7 +25,9 @@ fn unknown_names_are_errors_before_the_build() {
     ] {
         let did = package.try_metaspy(&line);
         assert_eq!((did.code, did.compiled()), (2, vec![]), "{line:?}: {}", did.stderr);
-        words.iter().for_each(|word| assert!(did.stderr.contains(word), "{line:?}: {word}: {}", did.stderr));
+        words.iter().for_each(|word| {
+            assert!(did.stderr.contains(word), "{line:?}: {word}: {}", did.stderr)
+        });
     }
 }
 
@@ -38,13 +40,19 @@ fn a_suite_that_covers_too_little_or_less_than_before_ends_with_1() {
     std::fs::copy(package.dir.join("metaspy.json"), before).expect("it was written");
     let reached = |test: &str| {
         let tests = did.json["tests"].as_array().expect("there is a list");
-        let found =
-            tests.iter().find(|it| it["test"] == test).unwrap_or_else(|| panic!("{test}: {}", did.json["tests"]));
+        let found = tests
+            .iter()
+            .find(|it| it["test"] == test)
+            .unwrap_or_else(|| panic!("{test}: {}", did.json["tests"]));
         (found["methods"].clone(), found["alone"].clone())
     };
     assert_eq!(reached("gated::both"), (json!(["gated::one", "gated::two"]), json!(1)));
     assert_eq!(reached("gated::first"), (json!(["gated::one"]), json!(0)));
-    assert!(did.stdout.contains("  gated::both: 2 methods, 1 in no other test\n    gated::one"), "{}", did.stdout);
+    assert!(
+        did.stdout.contains("  gated::both: 2 methods, 1 in no other test\n    gated::one"),
+        "{}",
+        did.stdout
+    );
 
     let did = package.try_metaspy(&["test", "--lib", "--fail-under", "67%"]);
     assert!(
@@ -56,8 +64,15 @@ fn a_suite_that_covers_too_little_or_less_than_before_ends_with_1() {
     let line = ["test", "--lib", "--baseline", before];
     assert_eq!(package.metaspy(&line).json["comparison"]["lost"], json!([]));
     let did = package.try_metaspy(&[&line[..], &["--", "first"]].concat());
-    assert!(did.code == 1 && did.stderr.contains("1 method ran before and not now: gated::two"), "{}", did.stderr);
-    assert_eq!(did.json["comparison"], json!({ "gained": [], "lost": ["gated::two"], "new": [], "gone": [] }));
+    assert!(
+        did.code == 1 && did.stderr.contains("1 method ran before and not now: gated::two"),
+        "{}",
+        did.stderr
+    );
+    assert_eq!(
+        did.json["comparison"],
+        json!({ "gained": [], "lost": ["gated::two"], "new": [], "gone": [] })
+    );
     assert_eq!(did.json["tests"], Value::Null, "it is not requested");
 
     // A failed test is the program's error.
@@ -76,6 +91,10 @@ fn a_gate_does_not_hold_where_nothing_ran() {
 fn a_refused_word_is_followed_by_no_report() {
     let package = package("refused_word");
     let did = package.plain_metaspy(&["test", "--offline", "--nonsense"]);
-    assert!(did.stderr.contains("--nonsense") && did.stderr.contains("no program recorded anything"), "{}", did.stderr);
+    assert!(
+        did.stderr.contains("--nonsense") && did.stderr.contains("no program recorded anything"),
+        "{}",
+        did.stderr
+    );
     assert_eq!((did.code, did.stdout.as_str()), (1, ""), "{}", did.stderr);
 }

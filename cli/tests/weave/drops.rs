@@ -105,12 +105,26 @@ fn main() {
 fn parameters_are_dropped_in_the_order_of_the_plain_function() {
     for edition in ["2018", "2024"] {
         let name = format!("dropping_{edition}");
-        let package = Package::new(&name, &[("Cargo.toml", &manifest(&name, edition, "")), ("src/main.rs", MAIN)]);
+        let package = Package::new(
+            &name,
+            &[("Cargo.toml", &manifest(&name, edition, "")), ("src/main.rs", MAIN)],
+        );
         let plain = package.cargo(&["run", "--offline", "--quiet"]);
-        assert!(plain.stdout.contains("used\n  local\n  c\n  b\n  a\n"), "{}{}", plain.stderr, plain.stdout);
+        assert!(
+            plain.stdout.contains("used\n  local\n  c\n  b\n  a\n"),
+            "{}{}",
+            plain.stderr,
+            plain.stdout
+        );
         for line in [&["run"][..], &["run", "--returns"], &["run", "--returns", "--args"]] {
             let did = package.metaspy(line);
-            let printed = did.stdout.lines().take(plain.stdout.lines().count()).collect::<Vec<_>>().join("\n") + "\n";
+            let printed = did
+                .stdout
+                .lines()
+                .take(plain.stdout.lines().count())
+                .collect::<Vec<_>>()
+                .join("\n")
+                + "\n";
             assert_eq!(printed, plain.stdout, "{edition}: {line:?}");
             assert_eq!(
                 did.json["light"].as_array().map(Vec::len),
@@ -126,7 +140,10 @@ fn parameters_are_dropped_in_the_order_of_the_plain_function() {
 #[test]
 fn parameters_that_are_not_used_are_warned_of() {
     let text = "async fn later(a: u8, b: u8) -> u8 {\n    b\n}\nfn now(c: u8, d: u8) -> u8 {\n    d\n}\nfn main() {\n    drop(later(now(1, 2), 3));\n}\n";
-    let package = Package::new("warning", &[("Cargo.toml", &manifest("warning", "2021", "")), ("src/main.rs", text)]);
+    let package = Package::new(
+        "warning",
+        &[("Cargo.toml", &manifest("warning", "2021", "")), ("src/main.rs", text)],
+    );
     let warnings = |did: &Did| did.stderr.matches("unused variable").count();
     for line in [&["build"][..], &["build", "--returns"]] {
         let did = package.metaspy(line);

@@ -6,7 +6,8 @@ use std::fs;
 use crate::common::schemas::assert_valid;
 use crate::common::{Did, Package, manifest};
 
-/// Calls of many kinds: recursive, generic, in threads, in a destructor while a panic unwinds, async, and of closures.
+/// Calls of many kinds: recursive, generic, in threads, in a destructor while a panic unwinds,
+/// async, and of closures.
 const MAIN: &str = r#"
 use std::future::Future;
 
@@ -82,9 +83,11 @@ fn package(name: &str) -> Package {
 
 /// The woven copy of the program.
 fn woven(package: &Package) -> String {
-    let copies = fs::read_dir(package.target_dir().join("metaspy/weave/overlays")).expect("there are copies");
-    let copies =
-        copies.flatten().map(|copy| copy.path().join(package.dir.strip_prefix("/").unwrap()).join("src/main.rs"));
+    let copies = fs::read_dir(package.target_dir().join("metaspy/weave/overlays"))
+        .expect("there are copies");
+    let copies = copies
+        .flatten()
+        .map(|copy| copy.path().join(package.dir.strip_prefix("/").unwrap()).join("src/main.rs"));
     copies.filter_map(|path| fs::read_to_string(path).ok()).collect()
 }
 
@@ -92,14 +95,21 @@ fn woven(package: &Package) -> String {
 fn their_counts_are_those_of_the_other_hooks() {
     let package = package("entered");
     for profile in [&[][..], &["--release"]] {
-        let other = package.metaspy(&[&["run", "--profile", "coverage", "--timed", "--closures"], profile].concat());
+        let other = package.metaspy(
+            &[&["run", "--profile", "coverage", "--timed", "--closures"], profile].concat(),
+        );
         assert!(woven(&package).contains("__metaspy::hook!"), "{}", woven(&package));
-        let covered = package.metaspy(&[&["run", "--profile", "coverage", "--closures"], profile].concat());
+        let covered =
+            package.metaspy(&[&["run", "--profile", "coverage", "--closures"], profile].concat());
         let text = woven(&package);
-        assert!(text.contains("__metaspy::covered!") && !text.contains("__metaspy::hook!"), "{text}");
+        assert!(
+            text.contains("__metaspy::covered!") && !text.contains("__metaspy::hook!"),
+            "{text}"
+        );
         let area = |did: &Did| {
             let methods = did.json["methods"].as_array().expect("there is a list").iter();
-            let area = methods.into_iter().find(|method| method["path"] == "entered::Square::Shape::area");
+            let area =
+                methods.into_iter().find(|method| method["path"] == "entered::Square::Shape::area");
             area.expect("it is there")["places"].clone()
         };
         assert_eq!((area(&covered), area(&other)), (1.into(), 1.into()));
@@ -135,28 +145,38 @@ fn what_they_do_not_see_is_built_where_it_is_wanted_and_else_refused() {
     let package = package("refuses");
     package.metaspy(&["run"]);
     let run = |environment: &[(&str, &str)]| {
-        let mut command = std::process::Command::new(package.target_dir().join("metaspy/debug/refuses"));
+        let mut command =
+            std::process::Command::new(package.target_dir().join("metaspy/debug/refuses"));
         for name in ["METASPY_RECORD", "METASPY_MODE", "METASPY_PROFILE", "METASPY_DETAILS"] {
             command.env_remove(name);
         }
-        let output =
-            command.current_dir(&package.dir).envs(environment.iter().copied()).output().expect("it was built");
+        let output = command
+            .current_dir(&package.dir)
+            .envs(environment.iter().copied())
+            .output()
+            .expect("it was built");
         assert!(output.status.success());
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     let recorded = ("METASPY_RECORD", "run.spy");
     for more in [("METASPY_MODE", "full"), ("METASPY_DETAILS", "1"), ("METASPY_PROFILE", "calls")] {
         let error = run(&[("METASPY_MODE", "tally"), recorded, more]);
-        assert!(error.contains("cargo metaspy build") && error.contains("only counts"), "{more:?}: {error}");
+        assert!(
+            error.contains("cargo metaspy build") && error.contains("only counts"),
+            "{more:?}: {error}"
+        );
     }
     assert_eq!(run(&[recorded, ("METASPY_MODE", "tally")]), "");
 
     // How the calls ended is not known, and no number says so.
     let report = |line: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"));
-        let output = command.current_dir(&package.dir).args(["report", "run.spy"]).args(line).output();
-        let text = String::from_utf8(output.expect("it was built for this test").stdout).expect("it is text");
-        serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+        let output =
+            command.current_dir(&package.dir).args(["report", "run.spy"]).args(line).output();
+        let text = String::from_utf8(output.expect("it was built for this test").stdout)
+            .expect("it is text");
+        serde_json::from_str::<serde_json::Value>(&text)
+            .unwrap_or_else(|error| panic!("{error}: {text}"))
     };
     let all = report(&["--json"]);
     assert_valid(&["metaspy", "report", "--json"], &all);
@@ -178,7 +198,9 @@ fn what_they_do_not_see_is_built_where_it_is_wanted_and_else_refused() {
     let (code, error) = gate(["--fail-if", "count(outcome:panicked) > 3"]);
     assert!(code == Some(2) && error.contains("run `cargo metaspy` with --timed"), "{error}");
 
-    for (name, value) in [("METASPY_MODE", "full"), ("METASPY_DETAILS", "1"), ("METASPY_PROFILE", "calls")] {
+    for (name, value) in
+        [("METASPY_MODE", "full"), ("METASPY_DETAILS", "1"), ("METASPY_PROFILE", "calls")]
+    {
         package.metaspy_in(&["run"], &[(name, OsStr::new(value))]);
         assert!(woven(&package).contains("__metaspy::hook!"), "{name}");
     }
@@ -210,26 +232,38 @@ fn those_of_calling_contexts_find_the_tree_of_the_other_hooks() {
     fn contexts(package: &Package, run: &str) -> serde_json::Value {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"));
         let runs = package.runs().join(run);
-        let output = command.current_dir(&package.dir).arg("report").arg(runs).args(["--contexts", "--json"]).output();
-        let text = String::from_utf8(output.expect("it was built for this test").stdout).expect("it is text");
+        let output = command
+            .current_dir(&package.dir)
+            .arg("report")
+            .arg(runs)
+            .args(["--contexts", "--json"])
+            .output();
+        let text = String::from_utf8(output.expect("it was built for this test").stdout)
+            .expect("it is text");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
     for (number, profile) in [&[][..], &["--release"]].into_iter().enumerate() {
         // Values need the other hooks.
-        let other = package.metaspy(&[&["run", "--contexts", "--returns", "--profile", "none"], profile].concat());
+        let other = package
+            .metaspy(&[&["run", "--contexts", "--returns", "--profile", "none"], profile].concat());
         assert!(woven(&package).contains("__metaspy::whole!"), "{}", woven(&package));
         let counted = package.metaspy(&[&["run", "--contexts"], profile].concat());
         let text = woven(&package);
-        assert!(text.contains("__metaspy::context!") && text.contains("__metaspy::polled!"), "{text}");
+        assert!(
+            text.contains("__metaspy::context!") && text.contains("__metaspy::polled!"),
+            "{text}"
+        );
         assert!(!text.contains("__metaspy::hook!"), "{text}");
         assert_eq!(counted.stdout.lines().next(), other.stdout.lines().next());
-        let [other, counted] = [1, 2].map(|run| contexts(&package, &(2 * number + run).to_string()));
+        let [other, counted] =
+            [1, 2].map(|run| contexts(&package, &(2 * number + run).to_string()));
         assert_eq!(counted, other);
         assert!(counted.to_string().contains("in_contexts::fib"), "{counted}");
     }
 }
-/// A library that does all that makes counting hard. It is a shared one, too, and loads itself as that. Its functions are called
-/// on a stack that threads run in turn, in a task that threads poll in turn, in a forked child, and in threads that end.
+/// A library that does all that makes counting hard. It is a shared one, too, and loads itself as
+/// that. Its functions are called on a stack that threads run in turn, in a task that threads poll
+/// in turn, in a forked child, and in threads that end.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 const EVERYWHERE: &str = r#"
 use std::cell::UnsafeCell;
@@ -409,7 +443,8 @@ pub fn all() {
 }
 "#;
 
-/// How often its functions are called. A forked child is not counted, and the shared library counts in a recording of its own.
+/// How often its functions are called. A forked child is not counted, and the shared library counts
+/// in a recording of its own.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 const CALLED_EVERYWHERE: [(&str, u64); 11] = [
     ("everywhere::all", 1),
@@ -438,7 +473,10 @@ fn everywhere() -> Package {
             ("Cargo.toml", &manifest("everywhere", "2024", more)),
             ("src/lib.rs", EVERYWHERE),
             ("src/main.rs", main),
-            ("bare/Cargo.toml", "[package]\nname = \"bare\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+            (
+                "bare/Cargo.toml",
+                "[package]\nname = \"bare\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+            ),
             ("bare/src/lib.rs", bare),
         ],
     )

@@ -35,21 +35,28 @@ fn a_build_that_is_killed_while_it_compiles_recovers() {
     use std::process::{Command, Stdio};
     let package = three("stopped");
     // It stands still in the midst of a crate.
-    let stands_still =
-        "case \"$*\" in *\"--crate-name stopped_a \"*) echo > \"$BEGUN\"; exec sleep 600;; esac\nexec \"$@\"\n";
+    let stands_still = "case \"$*\" in *\"--crate-name stopped_a \"*) echo > \"$BEGUN\"; exec sleep 600;; esac\nexec \"$@\"\n";
     let (wrapper, begun) = (package.script("wrapper.sh", stands_still), package.dir.join("begun"));
     let mut command = package.command(&["run", "--weave", "one"], "metaspy.json");
     command.env("RUSTC_WRAPPER", wrapper).env("BEGUN", &begun).process_group(0);
     let mut running = command.stderr(Stdio::null()).spawn().expect("it was built for this test");
     while !begun.exists() {
-        assert!(running.try_wait().expect("it can be asked").is_none(), "it ended before it was killed");
+        assert!(
+            running.try_wait().expect("it can be asked").is_none(),
+            "it ended before it was killed"
+        );
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let group = format!("kill -9 -{}", running.id());
     assert!(Command::new("sh").args(["-c", &group]).status().expect("there is a shell").success());
     running.wait().expect("it ended");
     let did = package.metaspy(&["run", "--weave", "one"]);
-    assert_eq!((did.calls("stopped_a::one"), did.calls("stopped_b::one")), (Some(1), Some(1)), "{}", did.stderr);
+    assert_eq!(
+        (did.calls("stopped_a::one"), did.calls("stopped_b::one")),
+        (Some(1), Some(1)),
+        "{}",
+        did.stderr
+    );
 }
 
 #[test]
@@ -65,14 +72,19 @@ fn a_crate_that_cannot_be_copied_is_compiled_as_it_is_and_woven_when_it_can() {
     fs::write(&mirror, "in the way").expect("it is written");
     package.write("src/lib.rs", "pub fn one() {\n}\npub fn two() {\n}\n");
     let did = package.metaspy(&["build"]);
-    assert!(did.stderr.contains("warning: metaspy: uncopied has no hooks in this build"), "{}", did.stderr);
+    assert!(
+        did.stderr.contains("warning: metaspy: uncopied has no hooks in this build"),
+        "{}",
+        did.stderr
+    );
     assert!(did.stderr.contains("wove nothing"), "{}", did.stderr);
     fs::remove_file(&mirror).expect("it is removed");
     assert!(package.metaspy(&["build"]).wove("uncopied::two"));
 }
 
 fn mirror(package: &Package, unit: &str) -> PathBuf {
-    let mirrors = fs::read_dir(package.target_dir().join("metaspy/weave/overlays")).expect("there are copies");
+    let mirrors = fs::read_dir(package.target_dir().join("metaspy/weave/overlays"))
+        .expect("there are copies");
     let mut mirrors = mirrors.flatten().map(|entry| entry.path());
     mirrors.find(|path| path.to_string_lossy().contains(unit)).expect("it was woven")
 }
@@ -112,16 +124,28 @@ fn a_program_may_run_this_command_itself() {
             ),
         ],
     );
-    let did = package.metaspy_in(&["run"], &[("COMMAND", env!("CARGO_BIN_EXE_cargo-metaspy").as_ref())]);
-    assert!(did.code == 0 && did.stdout.contains("wove 1 function: 1 of nested 0.1.0"), "{}", did.stdout);
+    let did =
+        package.metaspy_in(&["run"], &[("COMMAND", env!("CARGO_BIN_EXE_cargo-metaspy").as_ref())]);
+    assert!(
+        did.code == 0 && did.stdout.contains("wove 1 function: 1 of nested 0.1.0"),
+        "{}",
+        did.stdout
+    );
 }
 
 #[test]
 fn a_file_that_cannot_be_written_is_an_error_before_anything_runs() {
     let package = three("unwritten");
-    let output = package.command(&["run"], "not there/metaspy.json").output().expect("it was built for this test");
+    let output = package
+        .command(&["run"], "not there/metaspy.json")
+        .output()
+        .expect("it was built for this test");
     let did = package.did(output, "not there/metaspy.json");
-    assert!(did.code == 2 && did.stderr.contains("cannot write") && did.compiled().is_empty(), "{}", did.stderr);
+    assert!(
+        did.code == 2 && did.stderr.contains("cannot write") && did.compiled().is_empty(),
+        "{}",
+        did.stderr
+    );
 }
 
 #[test]
@@ -140,14 +164,22 @@ fn what_the_core_depends_on_makes_nothing_ambiguous() {
     for line in [&["run"][..], &["run", "--release"]] {
         let did = package.metaspy(line);
         assert!(did.stdout.starts_with("equal"), "{}", did.stdout);
-        assert_eq!((did.calls("ambiguous::none"), did.calls("ambiguous::main")), (Some(1), Some(1)), "{}", did.json);
+        assert_eq!(
+            (did.calls("ambiguous::none"), did.calls("ambiguous::main")),
+            (Some(1), Some(1)),
+            "{}",
+            did.json
+        );
     }
 }
 
 #[test]
 fn what_hooks_hide_from_the_compiler_is_still_an_error() {
     let source = "#![deny(warnings)]\npub fn one(unused: u32) {\n}\n";
-    let package = Package::new("hiding", &[("Cargo.toml", &manifest("hiding", "2024", "")), ("src/lib.rs", source)]);
+    let package = Package::new(
+        "hiding",
+        &[("Cargo.toml", &manifest("hiding", "2024", "")), ("src/lib.rs", source)],
+    );
     let did = package.try_metaspy(&["build", "--args"]);
     assert!(did.code == 101 && did.stderr.contains("unused variable: `unused`"), "{}", did.stderr);
     package.write("src/lib.rs", &source.replace("unused", "_unused"));
@@ -163,7 +195,10 @@ fn a_compiler_that_is_killed_refused_nothing() {
     let (wrapper, died) = (package.script("wrapper.sh", dies), package.dir.join("died"));
     let environment = [("RUSTC_WRAPPER", wrapper.as_os_str()), ("DIED", died.as_os_str())];
     let did = package.metaspy_in(&["run", "--weave", "one"], &environment);
-    assert_eq!((did.code, did.calls("overwhelmed_a::one"), did.calls("overwhelmed_b::one")), (0, None, Some(1)));
+    assert_eq!(
+        (did.code, did.calls("overwhelmed_a::one"), did.calls("overwhelmed_b::one")),
+        (0, None, Some(1))
+    );
     assert!(
         did.stderr.contains("overwhelmed_a has no hooks in this build, the next build adds them"),
         "{}",
@@ -182,8 +217,10 @@ fn a_compiler_that_is_killed_refused_nothing() {
 #[test]
 fn what_the_linker_misses_is_the_users_error() {
     let source = "unsafe extern \"C\" {\n    fn nowhere_to_be_found();\n}\nfn main() {\n    unsafe { nowhere_to_be_found() }\n}\n";
-    let package =
-        Package::new("unlinked", &[("Cargo.toml", &manifest("unlinked", "2024", "")), ("src/main.rs", source)]);
+    let package = Package::new(
+        "unlinked",
+        &[("Cargo.toml", &manifest("unlinked", "2024", "")), ("src/main.rs", source)],
+    );
     let did = package.try_metaspy(&["build"]);
     assert!(did.code == 101 && did.stderr.contains("nowhere_to_be_found"), "{}", did.stderr);
     assert!(!did.stderr.contains("metaspy: unlinked"), "{}", did.stderr);
@@ -199,7 +236,10 @@ fn a_program_whose_environment_was_cleared_is_reported_and_no_count_is_exact() {
         "cleared",
         &[
             ("Cargo.toml", &manifest("cleared", "2024", "")),
-            ("src/main.rs", "fn only_here() -> u32 {\n    42\n}\n\nfn main() {\n    assert_eq!(only_here(), 42);\n}\n"),
+            (
+                "src/main.rs",
+                "fn only_here() -> u32 {\n    42\n}\n\nfn main() {\n    assert_eq!(only_here(), 42);\n}\n",
+            ),
             ("tests/it.rs", test),
         ],
     );
@@ -221,15 +261,19 @@ fn a_function_that_runs_before_main_is_counted() {
     let main = "fn begins() -> u32 {\n    1\n}\n\nextern \"C\" fn before() {\n    assert_eq!(begins(), 1);\n}\n\n\
                 #[used]\n#[unsafe(link_section = \".init_array\")]\nstatic BEFORE: extern \"C\" fn() = before;\n\n\
                 fn main() {}\n";
-    let package = Package::new("early", &[("Cargo.toml", &manifest("early", "2024", "")), ("src/main.rs", main)]);
+    let package = Package::new(
+        "early",
+        &[("Cargo.toml", &manifest("early", "2024", "")), ("src/main.rs", main)],
+    );
     assert_eq!(package.metaspy(&["run"]).calls("early::begins"), Some(1));
 }
 
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn a_program_that_forbids_itself_system_calls_keeps_its_counts() {
-    // Allowed are what Rust's own end of a program needs: read, write, mmap, munmap, brk, rt_sigreturn, madvise, exit,
-    // sigaltstack, futex and exit_group. A filter is a list of instructions: load the number, compare, return.
+    // Allowed are what Rust's own end of a program needs: read, write, mmap, munmap, brk,
+    // rt_sigreturn, madvise, exit, sigaltstack, futex and exit_group. A filter is a list of
+    // instructions: load the number, compare, return.
     let main = r#"
         #[repr(C)]
         struct Step { code: u16, yes: u8, no: u8, value: u32 }
@@ -257,8 +301,15 @@ fn a_program_that_forbids_itself_system_calls_keeps_its_counts() {
             (0..500).for_each(|_| work());
         }
     "#;
-    let package = Package::new("strict", &[("Cargo.toml", &manifest("strict", "2024", "")), ("src/main.rs", main)]);
-    assert_eq!(package.cargo(&["run", "--offline", "--", "kills"]).code, 0, "it needs no other call itself");
+    let package = Package::new(
+        "strict",
+        &[("Cargo.toml", &manifest("strict", "2024", "")), ("src/main.rs", main)],
+    );
+    assert_eq!(
+        package.cargo(&["run", "--offline", "--", "kills"]).code,
+        0,
+        "it needs no other call itself"
+    );
     // Where forbidden calls fail, the program ends as it does alone.
     let fails = package.metaspy(&["run"]);
     assert_eq!(fails.calls("strict::work"), Some(501), "{}", fails.stdout);

@@ -35,9 +35,17 @@ fn functions_methods_and_defaults_of_traits_are_counted_in_all_editions() {
         assert_eq!(calls("Shape::raw::nested"), Some(1));
         assert_eq!(calls("Shape::never"), Some(0), "a function that never ran is listed");
         assert_eq!(calls("far::away::off"), Some(1));
-        assert!(did.json["methods"][0]["total_ns"].is_null(), "no clock is read without a request for times");
-        let reason = |path: &str| did.reason(&format!("{name}::{path}")).unwrap_or_default().to_owned();
-        assert!(reason("fixed").contains("const fn") && reason("foreign").contains("foreign ABI"), "{}", did.json);
+        assert!(
+            did.json["methods"][0]["total_ns"].is_null(),
+            "no clock is read without a request for times"
+        );
+        let reason =
+            |path: &str| did.reason(&format!("{name}::{path}")).unwrap_or_default().to_owned();
+        assert!(
+            reason("fixed").contains("const fn") && reason("foreign").contains("foreign ABI"),
+            "{}",
+            did.json
+        );
     }
 }
 
@@ -48,7 +56,11 @@ fn strict_crates_stay_strict_and_take_hooks() {
         &[
             (
                 "Cargo.toml",
-                &manifest("strict_program", "2024", "[dependencies]\nstrict_library = { path = \"the library\" }"),
+                &manifest(
+                    "strict_program",
+                    "2024",
+                    "[dependencies]\nstrict_library = { path = \"the library\" }",
+                ),
             ),
             (
                 "src/main.rs",
@@ -69,7 +81,8 @@ fn strict_crates_stay_strict_and_take_hooks() {
             ("the library/src/more.rs", "/// Is included.\npub fn hidden() {}\n"),
         ],
     );
-    let did = package.metaspy(&["run", "--weave", "strict_library::*", "--weave", "strict_program::*"]);
+    let did =
+        package.metaspy(&["run", "--weave", "strict_library::*", "--weave", "strict_program::*"]);
     assert!(did.stdout.starts_with("3 src/main.rs the library/src/lib.rs"), "{}", did.stdout);
     for path in ["strict_library::sum", "strict_library::hidden", "strict_program::main"] {
         assert_eq!(did.calls(path), Some(1), "{path}: {}", did.json);
@@ -79,7 +92,8 @@ fn strict_crates_stay_strict_and_take_hooks() {
         "the library/src/more.rs",
         "/// Is included.\npub fn hidden() {\n    twice();\n    twice();\n}\nfn twice() {}\n",
     );
-    let edited = package.metaspy(&["run", "--weave", "strict_library::*", "--weave", "strict_program::*"]);
+    let edited =
+        package.metaspy(&["run", "--weave", "strict_library::*", "--weave", "strict_program::*"]);
     assert_eq!(
         (edited.compiled(), edited.calls("strict_library::twice")),
         (vec!["strict_library", "strict_program"], Some(2))
@@ -104,7 +118,12 @@ fn async_functions_are_timed_and_stay_what_they_are() {
         ],
     );
     let did = package.metaspy(&["run", "--timed"]);
-    assert_eq!((did.calls("waiting::outer"), did.calls("waiting::inner")), (Some(3), Some(3)), "{}", did.stdout);
+    assert_eq!(
+        (did.calls("waiting::outer"), did.calls("waiting::inner")),
+        (Some(3), Some(3)),
+        "{}",
+        did.stdout
+    );
     let method = |path: &str| {
         let methods = did.json["methods"].as_array().expect("there is a list");
         methods.iter().find(|method| method["path"] == path).expect("it was woven").clone()
@@ -130,7 +149,11 @@ fn a_hook_that_the_compiler_refuses_is_left_out_and_listed() {
     let did = package.metaspy(&["run"]);
     assert_eq!(did.calls("refused::woven"), Some(1));
     assert_eq!(did.calls("refused::shadowed::not"), None);
-    assert!(did.reason("refused::shadowed::not").is_some_and(|reason| reason.contains("refuses")), "{}", did.json);
+    assert!(
+        did.reason("refused::shadowed::not").is_some_and(|reason| reason.contains("refuses")),
+        "{}",
+        did.json
+    );
 
     // The same on one line.
     package.write(
@@ -138,28 +161,49 @@ fn a_hook_that_the_compiler_refuses_is_left_out_and_listed() {
         "mod shadowed { mod __metaspy {} pub fn not() {} } fn woven() {}  fn main() { shadowed::not(); woven() }\n",
     );
     let did = package.metaspy(&["run"]);
-    assert_eq!((did.calls("refused::woven"), did.calls("refused::main")), (Some(1), Some(1)), "{}", did.stderr);
-    assert!(did.reason("refused::shadowed::not").is_some_and(|reason| reason.contains("refuses")), "{}", did.json);
+    assert_eq!(
+        (did.calls("refused::woven"), did.calls("refused::main")),
+        (Some(1), Some(1)),
+        "{}",
+        did.stderr
+    );
+    assert!(
+        did.reason("refused::shadowed::not").is_some_and(|reason| reason.contains("refuses")),
+        "{}",
+        did.json
+    );
 }
 
 #[test]
 fn panics_and_errors_are_where_the_author_put_them() {
-    let sound =
-        "fn fails(at: usize) -> u8 {\n    [1, 2][at]\n}\n\nfn main() {\n    fails(std::env::args().count());\n}\n";
-    let package = Package::new("places", &[("Cargo.toml", &manifest("places", "2021", "")), ("src/main.rs", sound)]);
+    let sound = "fn fails(at: usize) -> u8 {\n    [1, 2][at]\n}\n\nfn main() {\n    fails(std::env::args().count());\n}\n";
+    let package = Package::new(
+        "places",
+        &[("Cargo.toml", &manifest("places", "2021", "")), ("src/main.rs", sound)],
+    );
     let did = package.try_metaspy(&["run", "--", "again"]);
     assert_eq!(did.code, 101);
     assert!(did.stderr.contains("panicked at src/main.rs:2:5"), "{}", did.stderr);
-    assert_eq!(did.calls("places::fails"), Some(1), "the counts of a program that panicked are kept");
+    assert_eq!(
+        did.calls("places::fails"),
+        Some(1),
+        "the counts of a program that panicked are kept"
+    );
 
     package.write("src/main.rs", "fn main() { let x: u8 = \"text\"; let unused = 1; }\n");
     let (woven, plain) = (package.try_metaspy(&["build"]), package.cargo(&["build", "--offline"]));
     let errors = |did: &Did| -> String {
-        let lines =
-            did.stderr.lines().skip_while(|line| !line.starts_with("error[") && !line.starts_with("warning: unused"));
+        let lines = did
+            .stderr
+            .lines()
+            .skip_while(|line| !line.starts_with("error[") && !line.starts_with("warning: unused"));
         lines.take_while(|line| !line.contains("could not compile")).collect::<Vec<_>>().join("\n")
     };
-    assert!(plain.code == 101 && woven.code == 101 && errors(&plain).contains("src/main.rs:1:25"), "{}", plain.stderr);
+    assert!(
+        plain.code == 101 && woven.code == 101 && errors(&plain).contains("src/main.rs:1:25"),
+        "{}",
+        plain.stderr
+    );
     assert_eq!(errors(&woven), errors(&plain));
 }
 
@@ -181,9 +225,19 @@ fn futures_and_opaque_types_of_woven_libraries_are_what_they_were() {
     let package = Package::new(
         "staying",
         &[
-            ("Cargo.toml", &manifest("staying", "2024", "[dependencies]\nstaying_library = { path = \"library\" }")),
+            (
+                "Cargo.toml",
+                &manifest(
+                    "staying",
+                    "2024",
+                    "[dependencies]\nstaying_library = { path = \"library\" }",
+                ),
+            ),
             ("src/main.rs", main),
-            ("library/Cargo.toml", "[package]\nname = \"staying_library\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+            (
+                "library/Cargo.toml",
+                "[package]\nname = \"staying_library\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+            ),
             ("library/src/lib.rs", library),
         ],
     );
@@ -196,7 +250,11 @@ fn futures_and_opaque_types_of_woven_libraries_are_what_they_were() {
             let path = format!("staying_library::Thing::{method}");
             assert_eq!(did.calls(&path), Some(1), "{line:?}: {path}: {}", did.json);
         }
-        assert!(did.json["skipped"].as_array().is_some_and(Vec::is_empty), "{line:?}: {}", did.json["skipped"]);
+        assert!(
+            did.json["skipped"].as_array().is_some_and(Vec::is_empty),
+            "{line:?}: {}",
+            did.json["skipped"]
+        );
     }
 }
 
@@ -206,9 +264,17 @@ fn a_hook_whose_arguments_the_compiler_refuses_sees_none() {
     let text = "struct Token<'a>(&'a str);\nimpl std::fmt::Debug for Token<'static> {\n    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n        \
         Ok(())\n    }\n}\nfn takes(of: Token<'_>) -> usize {\n    of.0.len()\n}\nfn other(of: u8) -> u8 {\n    of\n}\nfn main() {\n    let text = String::from(\"a\");\n    \
         takes(Token(&text));\n    other(1);\n}\n";
-    let package = Package::new("unshown", &[("Cargo.toml", &manifest("unshown", "2024", "")), ("src/main.rs", text)]);
+    let package = Package::new(
+        "unshown",
+        &[("Cargo.toml", &manifest("unshown", "2024", "")), ("src/main.rs", text)],
+    );
     let did = package.metaspy(&["run", "--args", "--trust", "takes"]);
-    assert_eq!((did.calls("unshown::takes"), did.calls("unshown::other")), (Some(1), Some(1)), "{}", did.json);
+    assert_eq!(
+        (did.calls("unshown::takes"), did.calls("unshown::other")),
+        (Some(1), Some(1)),
+        "{}",
+        did.json
+    );
     let light = did.json["light"].as_array().expect("there is a list");
     assert_eq!(
         light.iter().map(|left| left["path"].as_str().expect("it has one")).collect::<Vec<_>>(),
@@ -219,11 +285,15 @@ fn a_hook_whose_arguments_the_compiler_refuses_sees_none() {
 #[test]
 fn panics_of_track_caller_functions_point_at_the_caller() {
     let text = "use std::ops::{Index, IndexMut};\nstruct Grid([u8; 2]);\nimpl Index<usize> for Grid {\n    type Output = u8;\n    fn index(&self, at: usize) -> &u8 {\n        \
-        //! Panics with {at}.\n        if at > 1 { panic!(\"outside\") }\n        &self.0[at]\n    }\n}\nimpl IndexMut<usize> for Grid {\n    \
+        //! Panics with {at}.\n        if at > 1 { panic!(\"outside\") }\n        &self.0[at]\n
+        //! }\n}\nimpl IndexMut<usize> for Grid {\n    \
         fn index_mut(&mut self, at: usize) -> &mut u8 {\n        if at > 1 { panic!(\"outside\") }\n        &mut self.0[at]\n    }\n}\nfn main() {\n    let mut grid = Grid([1, 2]);\n    \
         for is_mut in [true, false] {\n        let at = 2;\n        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match is_mut {\n            \
         true => grid[at] = 1,\n            false => drop(grid[at].clone()),\n        }));\n    }\n}\n";
-    let package = Package::new("grid", &[("Cargo.toml", &manifest("grid", "2024", "")), ("src/main.rs", text)]);
+    let package = Package::new(
+        "grid",
+        &[("Cargo.toml", &manifest("grid", "2024", "")), ("src/main.rs", text)],
+    );
     let places = |did: &Did| -> Vec<String> {
         let lines = did.stderr.lines().filter_map(|line| line.split_once("panicked at "));
         lines.map(|(_, place)| place.to_owned()).collect()

@@ -39,12 +39,17 @@ fn files_that_are_reached_by_dots_are_woven_and_counted() {
     );
     let counted = ["main", "out::here", "dot::here", "back::here", "sub::up::here", "given::here"];
     let counted: Vec<String> = counted.iter().map(|path| format!("dotted::{path}")).collect();
-    let calls: Vec<(&str, Option<u64>)> = counted.iter().map(|path| (path.as_str(), Some(1))).collect();
+    let calls: Vec<(&str, Option<u64>)> =
+        counted.iter().map(|path| (path.as_str(), Some(1))).collect();
     let did = check(&package, &calls);
     assert!(did.stdout.starts_with("src/../shared/out.rs\n"), "{}", did.stdout);
     let refused = did.reason("dotted::sub::up::refused::not");
     assert!(refused.is_some_and(|reason| reason.contains("refuses")), "{}", did.json);
-    assert_eq!(did.json["skipped"].as_array().map(Vec::len), Some(1), "a hook that is sound is not blamed");
+    assert_eq!(
+        did.json["skipped"].as_array().map(Vec::len),
+        Some(1),
+        "a hook that is sound is not blamed"
+    );
 }
 
 #[test]
@@ -53,7 +58,10 @@ fn a_crate_whose_root_is_outside_of_its_package_is_counted() {
     let package = Package::new(
         "outside",
         &[
-            ("package/Cargo.toml", &manifest("outside", "2021", "[lib]\npath = \"../library/lib.rs\"\n")),
+            (
+                "package/Cargo.toml",
+                &manifest("outside", "2021", "[lib]\npath = \"../library/lib.rs\"\n"),
+            ),
             (
                 "package/src/main.rs",
                 "#[path = \"../../library/beside.rs\"]\nmod beside;\nfn main() {\n    outside::here();\n    outside::beside::here();\n    beside::here();\n}\n",
@@ -104,7 +112,12 @@ fn a_file_that_is_several_modules_is_counted_in_each() {
     );
     // Both modules include one text, so its hook is in both.
     let did = package.metaspy(&["run", "--weave", "b::call"]);
-    assert_eq!((did.calls("several::a::call"), did.calls("several::b::call")), (Some(1), Some(2)), "{}", did.json);
+    assert_eq!(
+        (did.calls("several::a::call"), did.calls("several::b::call")),
+        (Some(1), Some(2)),
+        "{}",
+        did.json
+    );
     let did = package.metaspy(&["build", "--weave", "several::**"]);
     assert!(did.wove("several::never::call") && !did.wove("several::other::other"), "{}", did.json);
 }
@@ -133,9 +146,14 @@ fn modules_and_functions_with_raw_names_are_counted() {
     ];
     check(&package, &calls);
     let did = package.metaspy(&["run", "--returns", "--args", "--callers", "raw::**"]);
-    calls.iter().for_each(|(path, count)| assert_eq!(did.calls(path), *count, "{path}: {}", did.json));
+    calls
+        .iter()
+        .for_each(|(path, count)| assert_eq!(did.calls(path), *count, "{path}: {}", did.json));
     let methods = did.json["methods"].as_array().expect("there is a list");
-    let called = methods.iter().find(|method| method["path"] == "raw::type::Self_::loop").expect("it is there");
+    let called = methods
+        .iter()
+        .find(|method| method["path"] == "raw::type::Self_::loop")
+        .expect("it is there");
     assert_eq!(called["callers"][0]["path"], "raw::type::call", "{called}");
 }
 
@@ -146,7 +164,10 @@ fn modules_that_macros_declare_by_their_names_are_counted() {
     let package = Package::new(
         "declared",
         &[
-            ("Cargo.toml", &manifest("declared", "2024", "[dependencies]\nlisted = { path = \"listed\" }\n")),
+            (
+                "Cargo.toml",
+                &manifest("declared", "2024", "[dependencies]\nlisted = { path = \"listed\" }\n"),
+            ),
             (
                 "src/main.rs",
                 "#[macro_use]\nmod macros;\nmodules![pub(crate) plain, pub nested];\nlisted::module!(beside);\n\
@@ -157,14 +178,26 @@ fn modules_that_macros_declare_by_their_names_are_counted() {
             ("src/nested/mod.rs", "modules![pub inner];\n"),
             ("src/nested/inner.rs", call),
             ("src/beside.rs", call),
-            ("listed/Cargo.toml", "[package]\nname = \"listed\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
-            ("listed/src/lib.rs", "#[macro_export]\nmacro_rules! module {\n    ($name:ident) => { mod $name; };\n}\n"),
+            (
+                "listed/Cargo.toml",
+                "[package]\nname = \"listed\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+            ),
+            (
+                "listed/src/lib.rs",
+                "#[macro_export]\nmacro_rules! module {\n    ($name:ident) => { mod $name; };\n}\n",
+            ),
         ],
     );
-    let paths = ["main", "plain::call", "nested::inner::call"].map(|path| format!("declared::{path}"));
-    let calls: Vec<(&str, Option<u64>)> = paths.iter().map(|path| (path.as_str(), Some(1))).collect();
+    let paths =
+        ["main", "plain::call", "nested::inner::call"].map(|path| format!("declared::{path}"));
+    let calls: Vec<(&str, Option<u64>)> =
+        paths.iter().map(|path| (path.as_str(), Some(1))).collect();
     let did = check(&package, &calls);
     // These rules are in another crate: its functions have no hooks, and the list states so.
     let reason = did.reason("declared::…::beside::*");
-    assert!(reason.is_some_and(|reason| reason.contains("a macro of another crate")), "{}", did.json);
+    assert!(
+        reason.is_some_and(|reason| reason.contains("a macro of another crate")),
+        "{}",
+        did.json
+    );
 }

@@ -29,13 +29,19 @@ fn the_processes_of_nextest_are_one_run() {
         println!("SKIPPED: nextest: it is not installed");
         return;
     }
-    let package = Package::new("nextest", &[("Cargo.toml", &manifest("nextest", "2024", "")), ("src/lib.rs", LIB)]);
+    let package = Package::new(
+        "nextest",
+        &[("Cargo.toml", &manifest("nextest", "2024", "")), ("src/lib.rs", LIB)],
+    );
     let options = ["--by-test", "--fail-under=50"];
     let threads = package.metaspy(&[&["test", "--lib"][..], &options].concat());
     let processes = package.metaspy(&[&["nextest", "run"][..], &options].concat());
     for did in [&threads, &processes] {
         assert_eq!(did.calls("nextest::Scene::measure"), Some(3), "{}", did.stdout);
-        assert_eq!((did.json["exact"].as_bool(), did.json["ratio"]["covered"].as_u64()), (Some(true), Some(1)));
+        assert_eq!(
+            (did.json["exact"].as_bool(), did.json["ratio"]["covered"].as_u64()),
+            (Some(true), Some(1))
+        );
     }
     for of in ["tests", "ratio", "patterns"] {
         assert_eq!(threads.json[of], processes.json[of], "{of}");
@@ -46,7 +52,16 @@ fn the_processes_of_nextest_are_one_run() {
     assert_eq!(one.calls("nextest::Scene::measure"), Some(1), "{}", one.stderr);
 
     let failed = package.try_metaspy(&["nextest", "run", "--run-ignored", "all", "--no-fail-fast"]);
-    assert_eq!((failed.code, failed.calls("nextest::Scene::measure")), (100, Some(4)), "{}", failed.stderr);
+    assert_eq!(
+        (failed.code, failed.calls("nextest::Scene::measure")),
+        (100, Some(4)),
+        "{}",
+        failed.stderr
+    );
     let listed = package.try_metaspy(&["nextest", "list"]);
-    assert!(listed.code == 2 && listed.stderr.contains("cargo metaspy nextest run"), "{}", listed.stderr);
+    assert!(
+        listed.code == 2 && listed.stderr.contains("cargo metaspy nextest run"),
+        "{}",
+        listed.stderr
+    );
 }

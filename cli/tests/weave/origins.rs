@@ -15,7 +15,10 @@ fn library(name: &str, version: &str, more: &str) -> String {
 /// A repository with a library, whose commit is the same in each run.
 fn repository() -> Package {
     let text = "pub fn fetched() -> u32 {\n    16\n}\n";
-    let package = Package::new("repository", &[("Cargo.toml", &library("fetched", "0.1.0", "")), ("src/lib.rs", text)]);
+    let package = Package::new(
+        "repository",
+        &[("Cargo.toml", &library("fetched", "0.1.0", "")), ("src/lib.rs", text)],
+    );
     let git = |line: &str| {
         let mut git = Command::new("git");
         git.args(line.split(' ')).current_dir(&package.dir).env("GIT_CONFIG_NOSYSTEM", "1");
@@ -32,9 +35,13 @@ fn repository() -> Package {
 
 #[test]
 fn crates_are_woven_wherever_they_come_from() {
-    // Cargo keeps what it fetches below a directory of the test's own. The core is built with the usual one.
-    Package::new("before", &[("Cargo.toml", &manifest("before", "2024", "")), ("src/main.rs", "fn main() {}\n")])
-        .metaspy(&["build"]);
+    // Cargo keeps what it fetches below a directory of the test's own. The core is built with the
+    // usual one.
+    Package::new(
+        "before",
+        &[("Cargo.toml", &manifest("before", "2024", "")), ("src/main.rs", "fn main() {}\n")],
+    )
+    .metaspy(&["build"]);
     let dependencies = format!(
         "[dependencies]\nelder = {{ package = \"twins\", path = \"twins 1\" }}\nyounger = {{ package = \"twins\", path = \"twins 2\" }}\n\
          linked = {{ path = \"linked\" }}\nvendored = \"1\"\npatched = \"1\"\nfetched = {{ git = \"file://{}\" }}\n\
@@ -44,7 +51,10 @@ fn crates_are_woven_wherever_they_come_from() {
     let package = Package::new(
         "origins",
         &[
-            ("Cargo.toml", &(manifest("origins", "2024", &dependencies) + "exclude = [\"twins 2\"]\n")),
+            (
+                "Cargo.toml",
+                &(manifest("origins", "2024", &dependencies) + "exclude = [\"twins 2\"]\n"),
+            ),
             (
                 ".cargo/config.toml",
                 "[source.crates-io]\nreplace-with = \"kept\"\n[source.kept]\ndirectory = \"kept\"\n",
@@ -72,17 +82,30 @@ fn crates_are_woven_wherever_they_come_from() {
             ("pätched/src/lib.rs", "pub fn patched() -> u32 {\n    8\n}\n"),
         ],
     );
-    // The project's source has no dependency of the core. The core of another project is the same, and is built by now.
+    // The project's source has no dependency of the core. The core of another project is the same,
+    // and is built by now.
     three("neighbours").metaspy(&["build", "--weave", "one"]);
     let home = package.dir.join("home");
     let environment = [("CARGO_HOME", home.as_os_str())];
     let fetched = package.cargo_in(&["fetch"], &environment);
     assert_eq!(fetched.code, 0, "{}", fetched.stderr);
     let all = ["twin", "vendored", "patched", "fetched", "linked", "main"];
-    let line: Vec<&str> = ["run"].into_iter().chain(all.iter().flat_map(|name| ["--weave", name])).collect();
+    let line: Vec<&str> =
+        ["run"].into_iter().chain(all.iter().flat_map(|name| ["--weave", name])).collect();
     let did = package.metaspy_in(&line, &environment);
-    assert_eq!((did.code, did.stdout.lines().next()), (0, Some("31 linked told")), "{}", did.stderr);
-    for path in ["vendored::vendored", "patched::patched", "fetched::fetched", "linked::linked", "origins::main"] {
+    assert_eq!(
+        (did.code, did.stdout.lines().next()),
+        (0, Some("31 linked told")),
+        "{}",
+        did.stderr
+    );
+    for path in [
+        "vendored::vendored",
+        "patched::patched",
+        "fetched::fetched",
+        "linked::linked",
+        "origins::main",
+    ] {
         assert_eq!(did.calls(path), Some(1), "{path}: {}", did.json);
     }
     let methods = did.json["methods"].as_array().expect("there is a list");
@@ -90,7 +113,10 @@ fn crates_are_woven_wherever_they_come_from() {
         .iter()
         .filter(|method| method["path"] == "twins::twin")
         .map(|method| {
-            (method["file"].as_str().expect("it has one"), method["executions"].as_u64().expect("it was run"))
+            (
+                method["file"].as_str().expect("it has one"),
+                method["executions"].as_u64().expect("it was run"),
+            )
         })
         .collect();
     twins.sort_unstable();
@@ -99,9 +125,16 @@ fn crates_are_woven_wherever_they_come_from() {
     untouched(&home);
     untouched(&package.dir.join("kept"));
 
-    // What another selection leaves out is taken back by its name and version, though there are two of that name.
-    let did = package.metaspy_in(&["run", "--weave", "fetched", "--weave", "twins::*"], &environment);
-    assert_eq!((did.calls("fetched::fetched"), did.calls("vendored::vendored")), (Some(1), None), "{}", did.json);
+    // What another selection leaves out is taken back by its name and version, though there are two
+    // of that name.
+    let did =
+        package.metaspy_in(&["run", "--weave", "fetched", "--weave", "twins::*"], &environment);
+    assert_eq!(
+        (did.calls("fetched::fetched"), did.calls("vendored::vendored")),
+        (Some(1), None),
+        "{}",
+        did.json
+    );
 }
 
 /// No source below it has a hook.
@@ -111,7 +144,11 @@ fn untouched(dir: &Path) {
         if path.is_dir() {
             untouched(&path);
         } else if path.extension() == Some(OsStr::new("rs")) {
-            assert!(!fs::read_to_string(&path).expect("it is text").contains("__metaspy"), "{}", path.display());
+            assert!(
+                !fs::read_to_string(&path).expect("it is text").contains("__metaspy"),
+                "{}",
+                path.display()
+            );
         }
     }
 }
@@ -122,8 +159,14 @@ fn a_crate_that_is_not_understood_is_compiled_as_it_is_and_listed() {
         "elderly",
         &[
             ("Cargo.toml", &manifest("elderly", "2015", "")),
-            ("src/main.rs", "mod bare;\nmod old;\nfn main() {\n    println!(\"{}\", bare::call(&old::async));\n}\n"),
-            ("src/bare.rs", "pub fn call(of: &(Fn(u32) -> u32 + 'static)) -> u32 {\n    of(2)\n}\n"),
+            (
+                "src/main.rs",
+                "mod bare;\nmod old;\nfn main() {\n    println!(\"{}\", bare::call(&old::async));\n}\n",
+            ),
+            (
+                "src/bare.rs",
+                "pub fn call(of: &(Fn(u32) -> u32 + 'static)) -> u32 {\n    of(2)\n}\n",
+            ),
             ("src/old.rs", "mod below;\npub fn async(of: u32) -> u32 {\n    below::add(of)\n}\n"),
             ("src/old/below.rs", "pub fn add(of: u32) -> u32 {\n    of + 1\n}\n"),
         ],
@@ -131,23 +174,44 @@ fn a_crate_that_is_not_understood_is_compiled_as_it_is_and_listed() {
     let reason = |did: &Did, path: &str| did.reason(path).unwrap_or_default().to_owned();
     for line in [&["run"][..], &["run", "--weave", "elderly::*::*", "--weave", "main"]] {
         let did = package.metaspy(line);
-        assert_eq!((did.stdout.lines().next(), did.calls("elderly::main")), (Some("3"), Some(1)), "{}", did.stderr);
+        assert_eq!(
+            (did.stdout.lines().next(), did.calls("elderly::main")),
+            (Some("3"), Some(1)),
+            "{}",
+            did.stderr
+        );
         for path in ["elderly::old::*", "elderly::bare::*"] {
             assert!(reason(&did, path).contains("cannot be parsed"), "{path}: {}", did.json);
         }
         // What such a file declares is not known.
-        assert!(reason(&did, "elderly::…::below::*").starts_with("a file that cannot be parsed"), "{}", did.json);
+        assert!(
+            reason(&did, "elderly::…::below::*").starts_with("a file that cannot be parsed"),
+            "{}",
+            did.json
+        );
     }
     let text = package.plain_metaspy(&["run", "--offline"]).stdout;
-    assert!(text.contains("elderly::…::below::* is not woven: a file that cannot be parsed"), "{text}");
+    assert!(
+        text.contains("elderly::…::below::* is not woven: a file that cannot be parsed"),
+        "{text}"
+    );
     let did = package.try_metaspy(&["run", "--weave", "bare::call"]);
-    assert!(did.code == 2 && did.stderr.contains("elderly::bare cannot be parsed"), "{}", did.stderr);
+    assert!(
+        did.code == 2 && did.stderr.contains("elderly::bare cannot be parsed"),
+        "{}",
+        did.stderr
+    );
     package.write(
         "src/main.rs",
         "mod bare;\nmod old;\nfn main() {\n    let sum = old::async(3);\n    println!(\"{}\", sum);\n}\n",
     );
     let did = package.metaspy(&["run", "--weave", "elderly::*"]);
-    assert_eq!((did.stdout.lines().next(), did.calls("elderly::main")), (Some("4"), None), "{}", did.stderr);
+    assert_eq!(
+        (did.stdout.lines().next(), did.calls("elderly::main")),
+        (Some("4"), None),
+        "{}",
+        did.stderr
+    );
     assert!(reason(&did, "elderly::*").contains("cannot be parsed"), "{}", did.json);
 }
 
@@ -156,12 +220,17 @@ fn a_file_that_nests_without_bound_is_listed_and_the_others_are_woven() {
     let deep = format!("pub fn deep() {{ {}{} }}\n", "{".repeat(30_000), "}".repeat(30_000));
     let main = "#[cfg(any())]\nmod deep;\nfn main() {\n}\n";
     let manifest = manifest("bottomless", "2024", "");
-    let files = [("Cargo.toml", manifest.as_str()), ("src/main.rs", main), ("src/deep.rs", deep.as_str())];
+    let files =
+        [("Cargo.toml", manifest.as_str()), ("src/main.rs", main), ("src/deep.rs", deep.as_str())];
     let package = Package::new("bottomless", &files);
     let did = package.metaspy(&["run"]);
     assert_eq!(did.calls("bottomless::main"), Some(1), "{}", did.json);
     let reason = did.reason("bottomless::deep::*").unwrap_or_default();
     assert!(reason.ends_with("its code may be nested more than 4096 levels deep"), "{}", did.json);
     let did = package.try_metaspy(&["run", "--weave", "deep::deep"]);
-    assert!(did.code == 2 && did.stderr.contains("bottomless::deep cannot be parsed"), "{}", did.stderr);
+    assert!(
+        did.code == 2 && did.stderr.contains("bottomless::deep cannot be parsed"),
+        "{}",
+        did.stderr
+    );
 }

@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::common::{Package, manifest, temporary};
 
 /// What a stranger writes.
-const HOT: &str = "use metaspy_core::method_profilers::{Call, Columns, Count, Data, MethodProfiler, MethodSpy};
+const HOT: &str =
+    "use metaspy_core::method_profilers::{Call, Columns, Count, Data, MethodProfiler, MethodSpy};
 
 #[derive(Default)]
 struct Hot;
@@ -46,7 +47,10 @@ fn profiler(dir: &str, source: &str) -> Package {
 fn shouting(name: &str) -> Package {
     let main = "use heck::ToSnakeCase;\nfn main() {\n    println!(\"{}\", \"TwoWords\".to_snake_case());\n}\n";
     let dependencies = "[dependencies]\nheck = \"0.5\"";
-    Package::new(name, &[("Cargo.toml", &manifest(name, "2024", dependencies)), ("src/main.rs", main)])
+    Package::new(
+        name,
+        &[("Cargo.toml", &manifest(name, "2024", dependencies)), ("src/main.rs", main)],
+    )
 }
 
 #[test]
@@ -55,7 +59,11 @@ fn thirty_lines_count_the_calls_of_a_published_crate() {
     let (hot, package) = (profiler("hot", HOT), shouting("shouting"));
     let line = ["run", "--weave", "heck::**", "--profiler", hot.dir.to_str().expect("it is UTF-8")];
     let did = package.metaspy(&line);
-    assert!(did.stdout.starts_with("two_words\n") && did.stdout.contains("  heat  "), "{}", did.stdout);
+    assert!(
+        did.stdout.starts_with("two_words\n") && did.stdout.contains("  heat  "),
+        "{}",
+        did.stdout
+    );
     let methods = did.json["methods"].as_array().expect("there is a list");
     let ran: Vec<_> = methods.iter().filter(|method| method["executions"] != 0).collect();
     assert!(ran.iter().any(|method| method["path"] == "heck::transform"), "{}", did.json);
@@ -71,7 +79,10 @@ fn thirty_lines_count_the_calls_of_a_published_crate() {
     assert!(did.json["methods"][0]["profiles"]["hot"]["warmth"].is_u64(), "{}", did.json);
     let without = package.metaspy(&line[..3]);
     // Without a profiler, lighter hooks are woven.
-    assert_eq!((without.compiled(), &without.json["methods"][0]["profiles"]), (vec!["heck", "shouting"], &json!({})));
+    assert_eq!(
+        (without.compiled(), &without.json["methods"][0]["profiles"]),
+        (vec!["heck", "shouting"], &json!({}))
+    );
 }
 
 #[test]
@@ -80,25 +91,44 @@ fn two_profilers_see_the_same_run() {
     let cold = profiler("cold", &HOT.replace("\"hot\"", "\"cold\""));
     cold.write(
         "Cargo.toml",
-        &fs::read_to_string(cold.dir.join("Cargo.toml")).expect("it is there").replace("hot", "cold"),
+        &fs::read_to_string(cold.dir.join("Cargo.toml"))
+            .expect("it is there")
+            .replace("hot", "cold"),
     );
     let dirs = [&hot, &cold].map(|package| package.dir.to_str().expect("it is UTF-8").to_owned());
-    let did =
-        package.metaspy(&["run", "--weave", "heck::**", "--profiler", &dirs[0], "--profiler", &dirs[1], "--timed"]);
+    let did = package.metaspy(&[
+        "run",
+        "--weave",
+        "heck::**",
+        "--profiler",
+        &dirs[0],
+        "--profiler",
+        &dirs[1],
+        "--timed",
+    ]);
     let first = &did.json["methods"][0];
     assert_eq!(first["profiles"]["hot"], first["profiles"]["cold"]);
-    assert!(first["total_ns"].is_u64() && first["profiles"]["hot"]["heat"] == first["executions"], "{first}");
+    assert!(
+        first["total_ns"].is_u64() && first["profiles"]["hot"]["heat"] == first["executions"],
+        "{first}"
+    );
 }
 
 /// Cargo keeps the core that it built with a profiler beside the one that it built alone.
 #[test]
 fn what_the_linker_adds_is_of_one_build() {
     let lib = "/// ```\n/// assert_eq!(both::double(2), 4);\n/// ```\npub fn double(n: u32) -> u32 {\n    n * 2\n}\n";
-    let package = Package::new("both", &[("Cargo.toml", &manifest("both", "2024", "")), ("src/lib.rs", lib)]);
+    let package =
+        Package::new("both", &[("Cargo.toml", &manifest("both", "2024", "")), ("src/lib.rs", lib)]);
     let hot = profiler("hot_both", HOT);
     for more in [&[][..], &["--profiler", hot.dir.to_str().expect("it is UTF-8")], &[]] {
         let did = package.metaspy(&[&["test"], more].concat());
-        assert_eq!((did.calls("both::double"), &did.json["doubts"]), (Some(1), &json!([])), "{more:?}: {}", did.stderr);
+        assert_eq!(
+            (did.calls("both::double"), &did.json["doubts"]),
+            (Some(1), &json!([])),
+            "{more:?}: {}",
+            did.stderr
+        );
     }
 }
 
@@ -112,7 +142,11 @@ fn what_is_made_anew_runs() {
     assert!(new.code == 0 && new.stdout.contains("made-anew"), "{}", new.stderr);
     let did = package.metaspy(&["run", "--weave", "heck::**", "--profiler", path]);
     assert!(did.json["methods"][0]["profiles"]["made-anew"]["calls"].is_u64(), "{}", did.json);
-    assert!(did.stdout.contains("  calls  ") && did.stdout.contains("  objects  "), "{}", did.stdout);
+    assert!(
+        did.stdout.contains("  calls  ") && did.stdout.contains("  objects  "),
+        "{}",
+        did.stdout
+    );
     let again = package.plain_metaspy(&["new", path]);
     assert!(again.code == 2 && again.stderr.contains("exists already"), "{}", again.stderr);
     let odd = package.plain_metaspy(&["new", "a b"]);
@@ -123,8 +157,14 @@ fn what_is_made_anew_runs() {
 fn a_program_with_a_core_of_its_own_gets_a_hint() {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
     let dependencies = format!("[dependencies]\nmetaspy-core = {{ path = {core:?} }}");
-    let files = [("Cargo.toml", manifest("cored", "2024", &dependencies)), ("src/main.rs", "fn main() {}\n".into())];
-    let package = Package::new("with_core/told", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
+    let files = [
+        ("Cargo.toml", manifest("cored", "2024", &dependencies)),
+        ("src/main.rs", "fn main() {}\n".into()),
+    ];
+    let package = Package::new(
+        "with_core/told",
+        &files.each_ref().map(|(path, text)| (*path, text.as_str())),
+    );
     let hot = profiler("hot_cored", HOT);
     let did = package.try_metaspy(&["run", "--profiler", hot.dir.to_str().expect("it is UTF-8")]);
     assert!(did.code == 2 && did.stderr.contains("`cored` depends on metaspy"), "{}", did.stderr);
@@ -143,13 +183,23 @@ fn a_program_with_a_core_of_its_own_gets_a_hint() {
 fn a_crate_without_a_profiler_is_refused() {
     let package = shouting("mistaking");
     let missing = package.try_metaspy(&["run", "--profiler", "not/there"]);
-    assert!(missing.code == 2 && missing.stderr.contains("cargo metaspy new NAME"), "{}", missing.stderr);
+    assert!(
+        missing.code == 2 && missing.stderr.contains("cargo metaspy new NAME"),
+        "{}",
+        missing.stderr
+    );
     let broken = profiler("broken", "compile_error!(\"not today\");");
-    let did = package.try_metaspy(&["run", "--profiler", broken.dir.to_str().expect("it is UTF-8")]);
+    let did =
+        package.try_metaspy(&["run", "--profiler", broken.dir.to_str().expect("it is UTF-8")]);
     assert!(did.code == 2 && did.stderr.contains("not today"), "{}", did.stderr);
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
     let own = fs::read_to_string(broken.dir.join("Cargo.toml")).expect("it is there");
     broken.write("Cargo.toml", &own.replace("\"0.1\"", &format!("{{ path = {core:?} }}")));
-    let did = package.try_metaspy(&["run", "--profiler", broken.dir.to_str().expect("it is UTF-8")]);
-    assert!(did.code == 2 && did.stderr.contains("must depend on `metaspy-core = \"0.1\"`"), "{}", did.stderr);
+    let did =
+        package.try_metaspy(&["run", "--profiler", broken.dir.to_str().expect("it is UTF-8")]);
+    assert!(
+        did.code == 2 && did.stderr.contains("must depend on `metaspy-core = \"0.1\"`"),
+        "{}",
+        did.stderr
+    );
 }

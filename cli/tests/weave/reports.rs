@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::common::schemas::assert_valid;
 use crate::common::{Did, Package, manifest, three};
 
-/// A library with tests. Cargo takes back what was built of a package by the names of its crates, so these are its own.
+/// A library with tests. Cargo takes back what was built of a package by the names of its crates,
+/// so these are its own.
 fn tested(name: &str) -> Package {
     Package::new(
         name,
@@ -25,7 +26,9 @@ fn tested(name: &str) -> Package {
             ),
             (
                 &format!("tests/{name}_more.rs"),
-                &format!("use {name}::*;\n#[test]\nfn more() {{\n    assert_eq!(Shape(3).area(), 9);\n}}\n"),
+                &format!(
+                    "use {name}::*;\n#[test]\nfn more() {{\n    assert_eq!(Shape(3).area(), 9);\n}}\n"
+                ),
             ),
         ],
     )
@@ -37,11 +40,18 @@ fn receivers_that_only_an_address_identifies_are_not_counted() {
                 struct Walker(u32);\nimpl Walker {\n    fn step(&self) {}\n}\n\
                 impl Marker {\n    fn size(&self) {}\n}\nfn main() {\n    let walker = Walker(1);\n    walker.step();\n    \
                 let walker = Box::new(walker);\n    walker.step();\n    let walker = vec![*walker];\n    walker[0].step();\n    for at in 0..10_000 {\n        Drop(at).fall();\n        Marker.size();\n    }\n}\n";
-    let package = Package::new("rain", &[("Cargo.toml", &manifest("rain", "2024", "")), ("src/main.rs", main)]);
+    let package = Package::new(
+        "rain",
+        &[("Cargo.toml", &manifest("rain", "2024", "")), ("src/main.rs", main)],
+    );
     let did = package.metaspy(&["run", "--profile", "coverage", "--weave", "rain::**"]);
     let fall = method(&did, "rain::Drop::fall");
     assert_eq!((&fall["executions"], &fall["receivers"]), (&json!(10_000), &Value::Null), "{fall}");
-    let line = did.stderr.lines().chain(did.stdout.lines()).find(|line| line.ends_with("rain::Drop::fall"));
+    let line = did
+        .stderr
+        .lines()
+        .chain(did.stdout.lines())
+        .find(|line| line.ends_with("rain::Drop::fall"));
     assert!(line.is_some_and(|line| line.contains("n/a")), "{}{}", did.stderr, did.stdout);
     // One object that moves, with a hook at each of its places.
     let walk = method(&did, "rain::Walker::step");
@@ -61,8 +71,9 @@ fn an_object_behind_counted_pointers_is_one_object_whichever_pointer_a_method_ta
         ("by_ref_of_arc", "self: &Arc<Self>"),
         ("by_pin", "self: Pin<Rc<Self>>"),
     ];
-    let methods =
-        receivers.map(|(name, receiver)| format!("    fn {name}({receiver}) -> u32 {{\n        self.0\n    }}\n"));
+    let methods = receivers.map(|(name, receiver)| {
+        format!("    fn {name}({receiver}) -> u32 {{\n        self.0\n    }}\n")
+    });
     let main = format!(
         "use std::{{pin::Pin, rc::Rc, sync::Arc}};\nstruct Node(u32);\nimpl Node {{\n{}}}\nfn main() {{\n    \
          let (rc, arc) = ([Rc::new(Node(1)), Rc::new(Node(2))], [Arc::new(Node(3)), Arc::new(Node(4))]);\n    \
@@ -73,36 +84,59 @@ fn an_object_behind_counted_pointers_is_one_object_whichever_pointer_a_method_ta
          one.by_ref() + one.by_ref_of_arc() + other.by_ref_of_arc() + one.by_arc();\n    }}\n}}\n",
         methods.concat()
     );
-    let package =
-        Package::new("pointers", &[("Cargo.toml", &manifest("pointers", "2024", "")), ("src/main.rs", &main)]);
-    let did = package.metaspy_in(&["run", "--profile", "coverage"], &[("METASPY_MODE", "full".as_ref())]);
+    let package = Package::new(
+        "pointers",
+        &[("Cargo.toml", &manifest("pointers", "2024", "")), ("src/main.rs", &main)],
+    );
+    let did =
+        package.metaspy_in(&["run", "--profile", "coverage"], &[("METASPY_MODE", "full".as_ref())]);
     for (name, _) in receivers {
         let places = if name == "by_ref" { 4 } else { 2 };
-        assert_eq!(method(&did, &format!("pointers::Node::{name}"))["places"], places, "{name}: {}", did.stdout);
+        assert_eq!(
+            method(&did, &format!("pointers::Node::{name}"))["places"],
+            places,
+            "{name}: {}",
+            did.stdout
+        );
     }
     let mut report = Command::new(env!("CARGO_BIN_EXE_metaspy"));
-    let report = report.arg("report").arg(package.runs().join("1")).args(["--by", "subject", "--json"]).output();
-    let report: Value = serde_json::from_slice(&report.expect("it runs").stdout).expect("it is JSON");
+    let report = report
+        .arg("report")
+        .arg(package.runs().join("1"))
+        .args(["--by", "subject", "--json"])
+        .output();
+    let report: Value =
+        serde_json::from_slice(&report.expect("it runs").stdout).expect("it is JSON");
     let rows = report["rows"].as_array().expect("there are rows").iter();
-    let mut counts: Vec<u64> =
-        rows.filter(|row| row["kind"] == "pointers::Node").filter_map(|row| row["count"].as_u64()).collect();
+    let mut counts: Vec<u64> = rows
+        .filter(|row| row["kind"] == "pointers::Node")
+        .filter_map(|row| row["count"].as_u64())
+        .collect();
     counts.sort_unstable();
     assert_eq!(counts, [4, 5, 8, 10], "{report}");
     let mut report = Command::new(env!("CARGO_BIN_EXE_metaspy"));
-    let report =
-        report.arg("report").arg(package.runs().join("1")).args(["--filter", "site:by_ref", "--json"]).output();
-    let report: Value = serde_json::from_slice(&report.expect("it runs").stdout).expect("it is JSON");
+    let report = report
+        .arg("report")
+        .arg(package.runs().join("1"))
+        .args(["--filter", "site:by_ref", "--json"])
+        .output();
+    let report: Value =
+        serde_json::from_slice(&report.expect("it runs").stdout).expect("it is JSON");
     let counted = &report["rows"][0]["profiles"]["coverage"];
     assert_eq!((&counted["places"], &counted["receivers"]), (&json!(4), &Value::Null), "{report}");
 }
 
 fn method<'j>(did: &'j Did, path: &str) -> &'j Value {
     let methods = did.json["methods"].as_array().expect("there is a list");
-    methods.iter().find(|method| method["path"] == path).unwrap_or_else(|| panic!("{path}: {}", did.json))
+    methods
+        .iter()
+        .find(|method| method["path"] == path)
+        .unwrap_or_else(|| panic!("{path}: {}", did.json))
 }
 
 /// What tests a cache for the only candidate.
-const COMMAND: &str = "covered::Shape::Area::area  test a cache with: cargo test -- --exact areas more";
+const COMMAND: &str =
+    "covered::Shape::Area::area  test a cache with: cargo test -- --exact areas more";
 
 #[test]
 fn a_test_run_has_receivers_tests_and_returned_values() {
@@ -127,7 +161,8 @@ fn a_test_run_has_receivers_tests_and_returned_values() {
     assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
     // Its tests ran, though no call is about one.
     let mut report = Command::new(env!("CARGO_BIN_EXE_metaspy"));
-    let report = report.arg("report").arg(package.runs().join("1")).args(["--by", "subject"]).output();
+    let report =
+        report.arg("report").arg(package.runs().join("1")).args(["--by", "subject"]).output();
     let report = String::from_utf8(report.expect("it runs").stdout).expect("it is text");
     assert!(report.contains("emitted") && !report.contains("never observed"), "{report}");
 
@@ -145,13 +180,16 @@ fn a_test_run_has_receivers_tests_and_returned_values() {
         (&json!(7), &json!(5), &json!(2), &json!(1))
     );
     assert_eq!(did.json["patterns"]["absent"][0]["type"], "covered::Absent");
-    let constant =
-        json!({ "package": "covered", "methods": ["covered::Shape::Area::area"], "not_comparable": 0, "of": 2 });
+    let constant = json!({ "package": "covered", "methods": ["covered::Shape::Area::area"], "not_comparable": 0, "of": 2 });
     assert_eq!(did.json["constant"][0], constant);
 
-    for part in
-        ["Shape: Area  (3 of 4 ran)", "covered: covered 5 of 7 methods", "absent: ", "always the same value", COMMAND]
-    {
+    for part in [
+        "Shape: Area  (3 of 4 ran)",
+        "covered: covered 5 of 7 methods",
+        "absent: ",
+        "always the same value",
+        COMMAND,
+    ] {
         assert!(did.stdout.contains(part), "{part}: {}", did.stdout);
     }
 }
@@ -161,7 +199,10 @@ fn without_a_profiler_its_columns_are_absent() {
     let package = tested("unasked");
     let did = package.metaspy(&["test", "--profile", "none"]);
     let area = method(&did, "unasked::Shape::Area::area");
-    assert_eq!((&area["executions"], &area["tests"], &area["total_ns"]), (&json!(4), &json!([]), &Value::Null));
+    assert_eq!(
+        (&area["executions"], &area["tests"], &area["total_ns"]),
+        (&json!(4), &json!([]), &Value::Null)
+    );
     let values = ["patterns", "constant", "exact"].map(|key| &did.json[key]);
     assert_eq!(values, [&Value::Null, &Value::Null, &json!(true)]);
     let built = package.metaspy(&["build"]);
@@ -186,17 +227,30 @@ fn calls_have_times_callers_and_callees() {
     );
     let did = package.metaspy(&["run", "--callers", "calling::leaf"]);
     let leaf = method(&did, "calling::leaf");
-    let callers: Vec<_> =
-        leaf["callers"].as_array().expect("it has some").iter().map(|it| (&it["path"], &it["count"])).collect();
-    assert_eq!(callers, [(&json!("calling::twice"), &json!(2)), (&json!("calling::main"), &json!(1))]);
+    let callers: Vec<_> = leaf["callers"]
+        .as_array()
+        .expect("it has some")
+        .iter()
+        .map(|it| (&it["path"], &it["count"]))
+        .collect();
+    assert_eq!(
+        callers,
+        [(&json!("calling::twice"), &json!(2)), (&json!("calling::main"), &json!(1))]
+    );
     let main = method(&did, "calling::main");
     assert_eq!(main["callers"][0]["path"], Value::Null, "nothing with a hook calls it");
     let callees = main["callees"].as_array().expect("it has some");
-    assert!(callees.iter().any(|callee| callee["path"] == "calling::down" && callee["count"] == 1), "{main}");
+    assert!(
+        callees.iter().any(|callee| callee["path"] == "calling::down" && callee["count"] == 1),
+        "{main}"
+    );
     let down = method(&did, "calling::down");
     assert_eq!((&down["executions"], &down["callers"][0]["count"]), (&json!(4), &json!(3)));
     let total = |of: &Value| of["total_ns"].as_u64().expect("it was timed");
-    assert!(total(main) >= total(down) && down["self_ns"].as_u64() <= Some(total(down)), "a recursion counts once");
+    assert!(
+        total(main) >= total(down) && down["self_ns"].as_u64() <= Some(total(down)),
+        "a recursion counts once"
+    );
     assert!(
         did.stdout.contains("calling::leaf: 3 calls") && did.stdout.contains("from calling::twice"),
         "{}",
@@ -210,12 +264,20 @@ fn a_process_that_aborts_is_counted_with_its_profiles() {
         "dying",
         &[
             ("Cargo.toml", &manifest("dying", "2024", "")),
-            ("src/main.rs", "fn last() {}\nfn main() {\n    last();\n    std::process::abort();\n}\n"),
+            (
+                "src/main.rs",
+                "fn last() {}\nfn main() {\n    last();\n    std::process::abort();\n}\n",
+            ),
         ],
     );
     let did = package.try_metaspy(&["run", "--profile", "coverage"]);
     assert_ne!(did.code, 0);
-    assert_eq!((did.calls("dying::last"), did.calls("dying::main")), (Some(1), Some(1)), "{}", did.stdout);
+    assert_eq!(
+        (did.calls("dying::last"), did.calls("dying::main")),
+        (Some(1), Some(1)),
+        "{}",
+        did.stdout
+    );
     assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
     assert!(did.stdout.contains("dying: covered 2 of 2 methods"), "{}", did.stdout);
 }
@@ -229,7 +291,8 @@ fn editors_and_services_read_what_ran() {
 
     let lcov = fs::read_to_string(&lcov).expect("it was written");
     let records: Vec<&str> = lcov.split("end_of_record\n").collect();
-    let lib = records.iter().find(|record| record.contains("SF:src/lib.rs\n")).expect("it is there");
+    let lib =
+        records.iter().find(|record| record.contains("SF:src/lib.rs\n")).expect("it is there");
     for line in [
         "FN:7,exported::Shape::Area::area",
         "FNDA:4,exported::Shape::Area::area",
@@ -240,23 +303,32 @@ fn editors_and_services_read_what_ran() {
     }
     let count = |word: &str| lib.lines().filter(|line| line.starts_with(word)).count().to_string();
     assert!(
-        lib.contains(&format!("FNF:{}\n", count("FN:"))) && lib.contains(&format!("LF:{}\n", count("DA:"))),
+        lib.contains(&format!("FNF:{}\n", count("FN:")))
+            && lib.contains(&format!("LF:{}\n", count("DA:"))),
         "{lib}"
     );
 
     let xml = fs::read_to_string(&xml).expect("it was written");
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
     let document = roxmltree::Document::parse_with_options(&xml, options).expect("it is XML");
-    let class =
-        document.descendants().find(|node| node.attribute("name") == Some("exported::Shape")).expect("it is there");
+    let class = document
+        .descendants()
+        .find(|node| node.attribute("name") == Some("exported::Shape"))
+        .expect("it is there");
     assert_eq!(class.attribute("filename"), Some("src/lib.rs"));
-    let area =
-        class.descendants().find(|node| node.attribute("name") == Some("Shape::Area::area")).expect("it is there");
+    let area = class
+        .descendants()
+        .find(|node| node.attribute("name") == Some("Shape::Area::area"))
+        .expect("it is there");
     let line = area.descendants().find(|node| node.has_tag_name("line")).expect("it has one");
     assert_eq!((line.attribute("number"), line.attribute("hits")), (Some("7"), Some("4")));
 
     let nothing = package.try_metaspy(&["build", "--lcov", files[0]]);
-    assert!(nothing.code == 2 && nothing.stderr.contains("--lcov needs a recorded run"), "{}", nothing.stderr);
+    assert!(
+        nothing.code == 2 && nothing.stderr.contains("--lcov needs a recorded run"),
+        "{}",
+        nothing.stderr
+    );
 }
 
 #[test]
@@ -266,9 +338,11 @@ fn a_report_of_counted_calls_has_the_times_of_the_profiler_and_no_empty_column()
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
     let output = command.arg("report").arg(package.runs().join("1")).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stdout);
-    let head = text.lines().find(|line| line.starts_with("site ")).unwrap_or_else(|| panic!("{text}"));
+    let head =
+        text.lines().find(|line| line.starts_with("site ")).unwrap_or_else(|| panic!("{text}"));
     assert!(head.contains(" self ") && head.ends_with(" total"), "{head}");
-    // Calls that were only counted have no times of events, and the values by caller are the same ones, divided.
+    // Calls that were only counted have no times of events, and the values by caller are the same
+    // ones, divided.
     assert!(!head.contains("max") && !head.contains("callers"), "{head}");
 }
 
@@ -281,7 +355,10 @@ fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
                 fn nth(&self, at: u8) -> u8 {\n        self[at as usize].0\n    }\n}\n\n\
                 fn main() {\n    assert!(Slice(1) == 1 && Slice(2) == \"ab\" && Slice(3) == \"abc\");\n    \
                 for at in [0, 1, 0] {\n        assert!([Slice(1), Slice(2)][..].nth(at) > 0);\n    }\n}\n";
-    let package = Package::new("keyed", &[("Cargo.toml", &manifest("keyed", "2024", "")), ("src/main.rs", main)]);
+    let package = Package::new(
+        "keyed",
+        &[("Cargo.toml", &manifest("keyed", "2024", "")), ("src/main.rs", main)],
+    );
     let expected = [
         ("keyed::<[Slice] as Point<u8>>::nth", 3),
         ("keyed::Slice::PartialEq<&str>::eq", 2),
@@ -290,16 +367,23 @@ fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
     ];
     let did = package.metaspy(&["run"]);
     let methods = did.json["methods"].as_array().expect("there is a list");
-    let found: Vec<_> = methods.iter().map(|it| (it["key"].as_str().unwrap(), it["executions"].as_u64())).collect();
+    let found: Vec<_> =
+        methods.iter().map(|it| (it["key"].as_str().unwrap(), it["executions"].as_u64())).collect();
     assert_eq!(found, expected.map(|(key, executions)| (key, Some(executions))));
     for name in ["keyed::<[Slice] as Point>::nth", "keyed::Slice::PartialEq<&str>::eq"] {
         assert!(did.stdout.contains(name), "{name}: {}", did.stdout);
     }
-    // So have the rows of a report by site, and of a diff. A selector is written in segments, or as the path is printed.
+    // So have the rows of a report by site, and of a diff. A selector is written in segments, or as
+    // the path is printed.
     let recording = package.runs().join("1");
     let rows = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
-        let output = command.arg(arguments[0]).args(&arguments[1..]).arg("--json").output().expect("it runs");
+        let output = command
+            .arg(arguments[0])
+            .args(&arguments[1..])
+            .arg("--json")
+            .output()
+            .expect("it runs");
         let json: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         assert_valid(&[&["metaspy"], arguments, &["--json"]].concat(), &json);
         json["rows"].as_array().expect("there are rows").clone()
@@ -318,7 +402,9 @@ fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
     }
     let mut compared: Vec<_> = rows(&["diff", path, path, "--by", "method"])
         .iter()
-        .map(|row| (row["key"].as_str().unwrap_or_default().to_owned(), row["count"]["after"].as_u64()))
+        .map(|row| {
+            (row["key"].as_str().unwrap_or_default().to_owned(), row["count"]["after"].as_u64())
+        })
         .collect();
     compared.sort();
     assert_eq!(compared, by_site);
@@ -333,11 +419,13 @@ fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
 fn crossed(name: &str, count: usize) -> Package {
     let mut main = String::from("use std::hint::black_box;\n");
     for at in 0..count {
-        main +=
-            &format!("fn c{at}(k: usize) -> usize {{\n    LEAVES.iter().map(|leaf| leaf(black_box(k))).sum()\n}}\n");
+        main += &format!(
+            "fn c{at}(k: usize) -> usize {{\n    LEAVES.iter().map(|leaf| leaf(black_box(k))).sum()\n}}\n"
+        );
         main += &format!("fn l{at}(k: usize) -> usize {{\n    k + {at}\n}}\n");
     }
-    let names = |letter: &str| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(", ");
+    let names =
+        |letter: &str| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(", ");
     main += &format!("static LEAVES: [fn(usize) -> usize; {count}] = [{}];\n", names("l"));
     main += &format!("static CALLERS: [fn(usize) -> usize; {count}] = [{}];\n", names("c"));
     main += "fn main() {\n    black_box(CALLERS.iter().map(|caller| caller(black_box(1))).sum::<usize>());\n}\n";
@@ -349,14 +437,16 @@ fn callers_and_times_that_found_no_room_are_lower_bounds_in_each_form() {
     let count = 300;
     let package = crossed("crossed", count);
     let last = format!("crossed::l{}", count - 1);
-    let did = package.metaspy_in(&["run", "--timed", "--callers", &last], &[("METASPY_BUDGET", "1MB".as_ref())]);
+    let did = package
+        .metaspy_in(&["run", "--timed", "--callers", &last], &[("METASPY_BUDGET", "1MB".as_ref())]);
     let of_last = method(&did, &last);
     let callers = of_last["callers"].as_array().expect("a list");
     assert!(of_last["executions"] == count && callers.len() < count, "{of_last}");
     assert_eq!(of_last["callers_at_least"], true, "{of_last}");
     assert!(callers.iter().all(|caller| caller["at_least"] == true), "{of_last}");
     let text = did.stdout + &did.stderr;
-    let is_marked = |line: &&str| line.contains("further functions, maybe") && line.contains("METASPY_BUDGET");
+    let is_marked =
+        |line: &&str| line.contains("further functions, maybe") && line.contains("METASPY_BUDGET");
     assert!(text.lines().any(|line| is_marked(&line)), "{text}");
     let run = package.runs().join("1");
     let metaspy = |arguments: &[&str]| {
@@ -364,23 +454,41 @@ fn callers_and_times_that_found_no_room_are_lower_bounds_in_each_form() {
         let output = command.args(arguments).arg(&run).output().expect("it runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    let exported: Value = serde_json::from_str(&metaspy(&["export", "--to", "json"])).expect("it is JSON");
-    assert_eq!((&exported["exact"], &did.json["exact"]), (&json!(false), &json!(false)), "{}", exported["doubts"]);
+    let exported: Value =
+        serde_json::from_str(&metaspy(&["export", "--to", "json"])).expect("it is JSON");
+    assert_eq!(
+        (&exported["exact"], &did.json["exact"]),
+        (&json!(false), &json!(false)),
+        "{}",
+        exported["doubts"]
+    );
     let doubts = exported["doubts"].to_string();
-    assert!(doubts.contains("of `calls` found no room") && doubts.contains("METASPY_BUDGET"), "{doubts}");
+    assert!(
+        doubts.contains("of `calls` found no room") && doubts.contains("METASPY_BUDGET"),
+        "{doubts}"
+    );
     let report = metaspy(&["report"]);
     assert!(report.contains("of `calls` found no room"), "{report}");
     let report: Value = serde_json::from_str(&metaspy(&["report", "--json"])).expect("it is JSON");
     assert!(report["lost_values"]["calls"].as_u64() > Some(0), "{}", report["lost_values"]);
     let picture = metaspy(&["blueprint", "behavioural", "--json"]);
-    assert!(picture.contains("of `calls` found no room") && picture.contains("callers found no room"), "{picture}");
+    assert!(
+        picture.contains("of `calls` found no room") && picture.contains("callers found no room"),
+        "{picture}"
+    );
 }
 
 #[test]
 fn no_source_of_a_build_is_replaced() {
     let files = [
-        ("Cargo.toml", &*manifest("kept", "2024", "[dependencies]\nkept_near = { path = \"near\" }")),
-        ("near/Cargo.toml", "[package]\nname = \"kept_near\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        (
+            "Cargo.toml",
+            &*manifest("kept", "2024", "[dependencies]\nkept_near = { path = \"near\" }"),
+        ),
+        (
+            "near/Cargo.toml",
+            "[package]\nname = \"kept_near\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+        ),
         ("near/src/lib.rs", "pub fn near() {}\n"),
         ("build.rs", "fn main() {}\n"),
         ("src/main.rs", "mod deep;\nfn main() {\n    kept_near::near();\n    deep::deep();\n}\n"),
@@ -403,9 +511,17 @@ fn no_source_of_a_build_is_replaced() {
     ];
     for option in options {
         let did = package.plain_metaspy(&["run", "--offline", option]);
-        assert!(did.code == 2 && did.stderr.contains("it is an input of this command"), "{option}: {}", did.stderr);
+        assert!(
+            did.code == 2 && did.stderr.contains("it is an input of this command"),
+            "{option}: {}",
+            did.stderr
+        );
     }
     for (file, text) in files {
-        assert_eq!(fs::read_to_string(package.dir.join(file)).expect("it is there"), text, "{file}");
+        assert_eq!(
+            fs::read_to_string(package.dir.join(file)).expect("it is there"),
+            text,
+            "{file}"
+        );
     }
 }

@@ -16,8 +16,10 @@ fn a_program_ends_with_its_last_thread_when_it_is_recorded() {
                   std::thread::spawn(|| {\n        for _ in 0..1000 {\n            work();\n        }\n    });\n    \
                   let exit = if cfg!(target_arch = \"x86_64\") { 60 } else { 93 };\n    \
                   unsafe { syscall(exit, 0) };\n}\n";
-    let package =
-        Package::new("last_thread", &[("Cargo.toml", &manifest("last_thread", "2024", "")), ("src/main.rs", source)]);
+    let package = Package::new(
+        "last_thread",
+        &[("Cargo.toml", &manifest("last_thread", "2024", "")), ("src/main.rs", source)],
+    );
     let did = package.try_metaspy(&["run"]);
     assert_eq!((did.calls("last_thread::work"), did.code), (Some(1000), 0), "{}", did.stderr);
 }
@@ -40,10 +42,14 @@ fn a_program_that_is_ended_with_ctrl_c_is_reported() {
     );
     let start = || {
         let mut command = package.command(&["run", "--profile", "coverage"], "metaspy.json");
-        let running = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let running =
+            command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut running = running.expect("it was built for this test");
         while !package.dir.join("begun").exists() {
-            assert!(running.try_wait().expect("it can be asked").is_none(), "it ended before it began");
+            assert!(
+                running.try_wait().expect("it can be asked").is_none(),
+                "it ended before it began"
+            );
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         fs::remove_file(package.dir.join("begun")).expect("it is there");
@@ -51,7 +57,9 @@ fn a_program_that_is_ended_with_ctrl_c_is_reported() {
     };
     let send = |signal: &str, group: u32| {
         let kill = format!("kill -{signal} -{group}");
-        assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
+        assert!(
+            Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success()
+        );
     };
     let runs = package.runs();
     let running = start();
@@ -68,11 +76,20 @@ fn a_program_that_is_ended_with_ctrl_c_is_reported() {
     send("INT", group);
     let did = package.did(running.wait_with_output().expect("it ended"), "metaspy.json");
     assert_eq!((did.code, did.calls("interrupted::one")), (130, Some(1)), "{}", did.stderr);
-    assert!(did.stdout.contains("covered 2 of 2 methods") && did.json["exact"] == true, "{}", did.stdout);
-    assert_eq!((recordings("2"), runs.join("2.lock").exists()), (1, false), "the interrupted run is kept");
+    assert!(
+        did.stdout.contains("covered 2 of 2 methods") && did.json["exact"] == true,
+        "{}",
+        did.stdout
+    );
+    assert_eq!(
+        (recordings("2"), runs.join("2.lock").exists()),
+        (1, false),
+        "the interrupted run is kept"
+    );
     let note = fs::read_to_string(runs.join("2/run.json")).expect("it has a note");
     assert!(
-        note.contains("cargo metaspy run --offline") && note.contains(&package.dir.display().to_string()),
+        note.contains("cargo metaspy run --offline")
+            && note.contains(&package.dir.display().to_string()),
         "{note}"
     );
 }
@@ -85,7 +102,11 @@ fn the_reader_of_the_output_may_stop() {
     drop(reader);
     let output = command.stdout(writer).stderr(std::process::Stdio::piped()).output();
     let did = package.did(output.expect("it was built for this test"), "metaspy.json");
-    assert!(!did.stderr.contains("metaspy: panicked") && did.json["woven"][0]["functions"] == 1, "{}", did.stderr);
+    assert!(
+        !did.stderr.contains("metaspy: panicked") && did.json["woven"][0]["functions"] == 1,
+        "{}",
+        did.stderr
+    );
 }
 
 /// A crate with a profiler that says no more than that it is there.
@@ -103,9 +124,12 @@ fn profiler(name: &str) -> Package {
 fn two_runs_at_once_have_the_profilers_that_each_names() {
     let waits = "fn main() {\n    std::fs::write(\"begun\", \"\").unwrap();\n    while !std::path::Path::new(\"go\").exists() {\n        \
                  std::thread::sleep(std::time::Duration::from_millis(10));\n    }\n}\n";
-    let package =
-        Package::new("profiled", &[("Cargo.toml", &manifest("profiled", "2024", "")), ("src/main.rs", waits)]);
-    let [first, second] = ["profiled_first", "profiled_second"].map(|name| (profiler(name), format!("{name}.json")));
+    let package = Package::new(
+        "profiled",
+        &[("Cargo.toml", &manifest("profiled", "2024", "")), ("src/main.rs", waits)],
+    );
+    let [first, second] =
+        ["profiled_first", "profiled_second"].map(|name| (profiler(name), format!("{name}.json")));
     let start = |(profiler, json): &(Package, String)| {
         let dir = profiler.dir.to_str().expect("it is UTF-8");
         let mut command = package.command(&["run", "--profiler", dir], json);
@@ -119,8 +143,10 @@ fn two_runs_at_once_have_the_profilers_that_each_names() {
     }
     let mut other = start(&second);
     // Until it waits; or until its program runs, though that has the first one's profiler.
-    let lines = BufReader::new(other.stderr.as_mut().expect("it is heard")).lines().map_while(Result::ok);
-    let is_on = |line: &String| line.contains("waiting for another run") || line.contains("Running ");
+    let lines =
+        BufReader::new(other.stderr.as_mut().expect("it is heard")).lines().map_while(Result::ok);
+    let is_on =
+        |line: &String| line.contains("waiting for another run") || line.contains("Running ");
     assert!(lines.into_iter().any(|line| is_on(&line)), "it waits or runs");
     fs::write(package.dir.join("go"), "").expect("it is written");
     for (child, (_, json)) in [(one, first), (other, second)] {
@@ -136,7 +162,9 @@ fn recordings_are_kept_in_a_chosen_directory() {
     let dir = package.dir.join("recordings");
     let did = package.metaspy_in(&["run", "--weave", "one"], &[("METASPY_DIR", dir.as_os_str())]);
     assert_eq!((did.code, did.calls("recorded_a::one")), (0, Some(1)), "{}", did.stderr);
-    let below = |dir: &std::path::Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let below = |dir: &std::path::Path| {
+        fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
+    };
     let runs: Vec<_> = below(&dir).collect();
     assert_eq!(runs.len(), 1, "{runs:?}");
     let files = below(&runs[0]).flat_map(|run| below(&run).chain([run]).collect::<Vec<_>>());
@@ -153,13 +181,27 @@ fn calls_of_documentation_tests_are_counted() {
         let manifest = manifest("documented", edition, "");
         let package = Package::new("documented", &[("Cargo.toml", &manifest), ("src/lib.rs", lib)]);
         let did = package.metaspy(&["test"]);
-        let calls =
-            ["double", "triple", "never", "tests::fixture"].map(|name| did.calls(&format!("documented::{name}")));
-        assert_eq!(calls, [Some(2), Some(1), Some(0), Some(1)], "{edition}: {}{}", did.stdout, did.stderr);
+        let calls = ["double", "triple", "never", "tests::fixture"]
+            .map(|name| did.calls(&format!("documented::{name}")));
+        assert_eq!(
+            calls,
+            [Some(2), Some(1), Some(0), Some(1)],
+            "{edition}: {}{}",
+            did.stdout,
+            did.stderr
+        );
         let ratio = &did.json["ratio"];
-        assert_eq!((&ratio["covered"], &ratio["methods"]), (&json!(2), &json!(3)), "the fixture is no method");
+        assert_eq!(
+            (&ratio["covered"], &ratio["methods"]),
+            (&json!(2), &json!(3)),
+            "the fixture is no method"
+        );
         assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
-        assert!(did.stdout.contains("2 of 3 methods ran; 2 functions of tests not counted"), "{}", did.stdout);
+        assert!(
+            did.stdout.contains("2 of 3 methods ran; 2 functions of tests not counted"),
+            "{}",
+            did.stdout
+        );
     }
 }
 
@@ -173,12 +215,22 @@ fn documentation_tests_that_cannot_be_linked_with_the_core_run_and_no_count_is_e
     let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", lib), ("linker.sh", linker)];
     let package = Package::new("apart", &files);
     let linker = package.dir.join("linker.sh");
-    fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)).expect("it is the test's own file");
+    fs::set_permissions(&linker, fs::Permissions::from_mode(0o755))
+        .expect("it is the test's own file");
     let flags = format!("-Clinker={}", linker.display());
     let did = package.metaspy_in(&["test"], &[("RUSTDOCFLAGS", flags.as_ref())]);
-    assert!(did.code == 0 && did.stdout.contains("src/lib.rs - double"), "{}{}", did.stdout, did.stderr);
+    assert!(
+        did.code == 0 && did.stdout.contains("src/lib.rs - double"),
+        "{}{}",
+        did.stdout,
+        did.stderr
+    );
     assert_eq!((did.calls("apart::double"), &did.json["exact"]), (Some(0), &json!(false)));
     let doubts = did.json["doubts"].to_string();
     assert!(doubts.contains("the documentation tests of apart are not counted"), "{doubts}");
-    assert!(did.stdout.contains("the documentation tests of apart are not counted"), "{}", did.stdout);
+    assert!(
+        did.stdout.contains("the documentation tests of apart are not counted"),
+        "{}",
+        did.stdout
+    );
 }

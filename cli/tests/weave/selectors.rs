@@ -50,8 +50,16 @@ fn a_selector_that_matches_nothing_is_reported() {
 #[test]
 fn a_subject_that_a_function_does_not_have_is_answered_with_its_parameters() {
     let package = package("selecting_parameters");
-    check(&package, &["--subject", "measure=nodeid"], &["`selecting::Scene::measure`", "did you mean node_id?"]);
-    check(&package, &["--subject", "measure=x.id"], &["no parameter `x`", "its parameters are self, node_id"]);
+    check(
+        &package,
+        &["--subject", "measure=nodeid"],
+        &["`selecting::Scene::measure`", "did you mean node_id?"],
+    );
+    check(
+        &package,
+        &["--subject", "measure=x.id"],
+        &["no parameter `x`", "its parameters are self, node_id"],
+    );
     check(&package, &["--subject", "main=x"], &["no parameter with a plain name"]);
 }
 
@@ -59,8 +67,16 @@ fn a_subject_that_a_function_does_not_have_is_answered_with_its_parameters() {
 fn a_subject_of_nothing_that_is_selected_is_a_mistake() {
     let package = package("selecting_subjects");
     check(&package, &["--subject", "mesure=node_id"], &["did you mean", "Scene::measure"]);
-    check(&package, &["--weave", "main", "--subject", "Scene::measure=node_id"], &["--weave selects functions"]);
-    check(&package, &["--subject", "measure"], &["`measure` names no subject", "`Scene::*=self.id`"]);
+    check(
+        &package,
+        &["--weave", "main", "--subject", "Scene::measure=node_id"],
+        &["--weave selects functions"],
+    );
+    check(
+        &package,
+        &["--subject", "measure"],
+        &["`measure` names no subject", "`Scene::*=self.id`"],
+    );
 }
 
 #[test]
@@ -83,7 +99,14 @@ fn a_subject_that_the_compiler_refuses_is_an_error_and_other_hooks_stay() {
                 no field `idd`";
     assert!(did.stderr.contains(line), "{}", did.stderr);
     let again = package.try_metaspy(&["run", "--subject", "User::*=self.idd"]);
-    assert!(again.code == 2 && again.stderr.contains(line), "not only when it compiles: {}", again.stderr);
+    assert!(
+        again.code == 2 && again.stderr.contains(line),
+        "not only when it compiles: {}",
+        again.stderr
+    );
     let did = package.metaspy(&["run", "--subject", "User::*=self.id"]);
-    assert_eq!((did.calls("refused::User::one"), did.calls("refused::User::two")), (Some(1), Some(1)));
+    assert_eq!(
+        (did.calls("refused::User::one"), did.calls("refused::User::two")),
+        (Some(1), Some(1))
+    );
 }

@@ -7,14 +7,17 @@ use serde_json::{Value, json};
 
 use crate::common::{Did, Package, temporary};
 
-/// The command of the README, at the root of the repository, with these words behind it. What it does goes into this file.
+/// The command of the README, at the root of the repository, with these words behind it. What it
+/// does goes into this file.
 fn metaspy_test(json: &str, more: &[&str]) -> Did {
     let package = Package { dir: Path::new(env!("CARGO_MANIFEST_DIR")).join("..") };
     let file = temporary().join(json);
     let file = file.to_str().expect("a build stands where its path can be written");
-    let line = ["test", "--manifest-path", "examples/coverage/Cargo.toml", "--weave", "roxmltree::**"];
+    let line =
+        ["test", "--manifest-path", "examples/coverage/Cargo.toml", "--weave", "roxmltree::**"];
     let line = [&line[..], more].concat();
-    let did = package.did(package.command(&line, file).output().expect("it was built for this test"), file);
+    let did = package
+        .did(package.command(&line, file).output().expect("it was built for this test"), file);
     assert_eq!(did.code, 0, "cargo metaspy {line:?}:\n{}\n{}", did.stderr, did.stdout);
     did
 }
@@ -29,7 +32,10 @@ fn showing<'j>(did: &'j Did, pattern: &str, of: &str) -> BTreeSet<&'j str> {
 
 fn method<'j>(did: &'j Did, path: &str) -> &'j Value {
     let methods = did.json["methods"].as_array().expect("there is a list");
-    methods.iter().find(|method| method["path"] == path).unwrap_or_else(|| panic!("{path}: {}", did.json))
+    methods
+        .iter()
+        .find(|method| method["path"] == path)
+        .unwrap_or_else(|| panic!("{path}: {}", did.json))
 }
 
 #[test]
@@ -39,11 +45,14 @@ fn the_coverage_story_finds_what_its_tests_leave_out_and_what_they_repeat() {
     let ratio = &did.json["ratio"];
     assert_eq!((&ratio["covered"], &ratio["methods"]), (&json!(135), &json!(224)));
 
-    let detector =
-        ["dec_depth", "inc_depth", "inc_references"].map(|name| format!("roxmltree::parse::LoopDetector::{name}"));
+    let detector = ["dec_depth", "inc_depth", "inc_references"]
+        .map(|name| format!("roxmltree::parse::LoopDetector::{name}"));
     let detector = BTreeSet::from(detector.each_ref().map(String::as_str));
     assert_eq!(showing(&did, "absent", "roxmltree::parse::LoopDetector"), detector);
-    let long = BTreeSet::from(["roxmltree::parse::_normalize_attribute", "roxmltree::parse::process_cdata"]);
+    let long = BTreeSet::from([
+        "roxmltree::parse::_normalize_attribute",
+        "roxmltree::parse::process_cdata",
+    ]);
     assert_eq!(showing(&did, "long-untested", "roxmltree::parse"), long);
     // The caller ran, and took its short way each time.
     assert_eq!(did.calls("roxmltree::parse::normalize_attribute"), Some(1_240));
@@ -54,8 +63,10 @@ fn the_coverage_story_finds_what_its_tests_leave_out_and_what_they_repeat() {
 
 #[test]
 fn the_coverage_story_finds_an_answer_that_is_always_the_same() {
-    let did =
-        metaspy_test("story-returns.json", &["--returns", "--top", "all", "--", "every_icon_of_a_long_sheet_is_found"]);
+    let did = metaspy_test(
+        "story-returns.json",
+        &["--returns", "--top", "all", "--", "every_icon_of_a_long_sheet_is_found"],
+    );
     let root = method(&did, "roxmltree::Document::root_element");
     let values = ["executions", "places", "returns"].map(|key| root[key].clone());
     assert_eq!(values, [json!(201), json!(1), json!("constant")], "{root}");

@@ -11,7 +11,9 @@ fn types(did: &Did) -> Vec<(String, Vec<String>)> {
             let path = package["path"].as_str().expect("a package has a path");
             for ty in package["types"].as_array().into_iter().flatten() {
                 let methods = ty["methods"].as_array().expect("a type has methods");
-                let methods = methods.iter().map(|method| method["path"].as_str().unwrap_or_default().to_owned());
+                let methods = methods
+                    .iter()
+                    .map(|method| method["path"].as_str().unwrap_or_default().to_owned());
                 let name = ty["name"].as_str().filter(|name| !name.is_empty());
                 found.extend(name.map(|name| (format!("{path}::{name}"), methods.collect())));
             }
@@ -60,6 +62,10 @@ fn impls_in_six_modules_make_one_type() {
     assert_eq!(methods.len(), 6, "{methods:?}");
     let names: Vec<&str> = types.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(names, ["sixfold::Hidden", "sixfold::defined::inner::Point"]);
-    assert!(did.json["patterns"].is_null() || did.json["patterns"]["absent"] == serde_json::json!([]), "{}", did.json);
+    assert!(
+        did.json["patterns"].is_null() || did.json["patterns"]["absent"] == serde_json::json!([]),
+        "{}",
+        did.json
+    );
     assert_eq!(did.calls("sixfold::Renamed::root"), Some(1));
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::common::{Did, Package, manifest};
 
-/// A library whose private functions return values that their callers complete. Any code of the type that runs before aborts,
-/// as it does where a pointer is followed.
+/// A library whose private functions return values that their callers complete. Any code of the
+/// type that runs before aborts, as it does where a pointer is followed.
 const LIBRARY: &str = r#"use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -74,7 +74,14 @@ fn package(name: &str) -> Package {
     Package::new(
         name,
         &[
-            ("Cargo.toml", &manifest(name, "2024", &format!("[dependencies]\n{library} = {{ path = \"library\" }}"))),
+            (
+                "Cargo.toml",
+                &manifest(
+                    name,
+                    "2024",
+                    &format!("[dependencies]\n{library} = {{ path = \"library\" }}"),
+                ),
+            ),
             (
                 "src/main.rs",
                 &format!(
@@ -83,7 +90,9 @@ fn package(name: &str) -> Package {
             ),
             (
                 "library/Cargo.toml",
-                &format!("[package]\nname = \"{library}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+                &format!(
+                    "[package]\nname = \"{library}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"
+                ),
             ),
             ("library/src/lib.rs", LIBRARY),
         ],
@@ -93,13 +102,25 @@ fn package(name: &str) -> Package {
 #[test]
 fn values_that_a_caller_completes_are_not_looked_into() {
     let package = package("completing");
-    let line = ["run", "--weave", "completing_library::**", "--without", "Node::**", "--returns", "--args"];
+    let line = [
+        "run",
+        "--weave",
+        "completing_library::**",
+        "--without",
+        "Node::**",
+        "--returns",
+        "--args",
+    ];
     let did = package.metaspy(&line);
     assert!(did.stdout.starts_with("done"), "{}", did.stderr);
     let returns = |did: &Did, name: &str| -> Value {
         let methods = did.json["methods"].as_array().expect("there is a list");
         let path = format!("completing_library::{name}");
-        methods.iter().find(|method| method["path"] == path).unwrap_or_else(|| panic!("{name}: {}", did.json))["returns"].clone()
+        methods
+            .iter()
+            .find(|method| method["path"] == path)
+            .unwrap_or_else(|| panic!("{name}: {}", did.json))["returns"]
+            .clone()
     };
     assert_eq!(returns(&did, "begin"), "not-comparable");
     assert_eq!(returns(&did, "make"), "constant", "other crates see the value, too");
@@ -118,7 +139,11 @@ fn values_that_a_caller_completes_are_not_looked_into() {
     let did = package.try_metaspy(&[&line[..], &["--trust", "completing_library::begin"]].concat());
     assert_ne!(did.code, 0);
     let did = package.try_metaspy(&[&line[..], &["--trust", "begun"]].concat());
-    assert!(did.code == 2 && did.stderr.contains("--trust `begun`") && did.stderr.contains("begin"), "{}", did.stderr);
+    assert!(
+        did.code == 2 && did.stderr.contains("--trust `begun`") && did.stderr.contains("begin"),
+        "{}",
+        did.stderr
+    );
     assert_eq!(did.json, json!(null));
 }
 
@@ -188,13 +213,27 @@ fn main() {
 #[test]
 fn calls_with_equal_arguments_on_an_unchanged_receiver_are_counted() {
     let name = "repeating";
-    let package = Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/main.rs", CART)]);
-    let did = package.metaspy(&["run", "--args", "--trust", "Cart::*", "--trust", "Shared::*", "--without", "main"]);
+    let package =
+        Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/main.rs", CART)]);
+    let did = package.metaspy(&[
+        "run",
+        "--args",
+        "--trust",
+        "Cart::*",
+        "--trust",
+        "Shared::*",
+        "--without",
+        "main",
+    ]);
     let columns = |did: &Did, method: &str| {
         let methods = did.json["methods"].as_array().expect("there is a list");
         let path = format!("{name}::{method}");
-        let of = methods.iter().find(|of| of["path"] == path).unwrap_or_else(|| panic!("{path}: {}", did.json));
-        ["inputs", "repeated", "not compared"].map(|column| of["profiles"]["repeats"][column].as_u64().unwrap_or(0))
+        let of = methods
+            .iter()
+            .find(|of| of["path"] == path)
+            .unwrap_or_else(|| panic!("{path}: {}", did.json));
+        ["inputs", "repeated", "not compared"]
+            .map(|column| of["profiles"]["repeats"][column].as_u64().unwrap_or(0))
     };
     // The rates 1 and 2 before the change of the cart, and 1, 2, 5 and 9 after it.
     assert_eq!(columns(&did, "Cart::tax"), [6, 12, 0], "{}", did.stdout);
@@ -205,12 +244,22 @@ fn calls_with_equal_arguments_on_an_unchanged_receiver_are_counted() {
     assert_eq!(columns(&did, "Cart::whole"), [1, 1, 2]);
     assert_eq!(columns(&did, "Shared::tax"), [0, 0, 2]);
     let listed = did.json["repeated"].as_array().expect("there is a list");
-    let found = |method: &str| listed.iter().find(|of| of["path"] == format!("{name}::{method}")).cloned();
-    let whole = json!({ "path": "repeating::Cart::whole", "repeated": 1, "not_compared": 2, "of": 4 });
+    let found =
+        |method: &str| listed.iter().find(|of| of["path"] == format!("{name}::{method}")).cloned();
+    let whole =
+        json!({ "path": "repeating::Cart::whole", "repeated": 1, "not_compared": 2, "of": 4 });
     assert_eq!(found("Cart::whole"), Some(whole), "{listed:?}");
     assert!(found("Cart::tax").is_some() && found("Cart::count").is_none(), "{listed:?}");
-    assert!(did.stdout.contains("called again with equal arguments on an unchanged receiver"), "{}", did.stdout);
-    assert!(did.stdout.contains("Cart::tax  test a cache with: cargo metaspy test --weave"), "{}", did.stdout);
+    assert!(
+        did.stdout.contains("called again with equal arguments on an unchanged receiver"),
+        "{}",
+        did.stdout
+    );
+    assert!(
+        did.stdout.contains("Cart::tax  test a cache with: cargo metaspy test --weave"),
+        "{}",
+        did.stdout
+    );
 
     // Without `--trust`, nothing is known about the receiver of a private method.
     let did = package.metaspy(&["run", "--args", "--without", "main"]);

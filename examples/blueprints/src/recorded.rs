@@ -26,7 +26,8 @@ pub struct Numbers {
     pub total: Duration,
 }
 
-/// Builds a program with hooks in these crates or modules and in itself, runs it, and reads its recording.
+/// Builds a program with hooks in these crates or modules and in itself, runs it, and reads its
+/// recording.
 pub fn record(program: &str, within: &[impl AsRef<str>]) -> Result<Run, Failure> {
     let mut build = command("cargo-metaspy");
     build.args(["metaspy", "build", "--quiet", "--release", "--returns", "--bin", program, "--manifest-path"]);

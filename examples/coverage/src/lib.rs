@@ -1,6 +1,7 @@
 //! A sheet of icons: one SVG file with a `symbol` for each, as web pages have them.
 //!
-//! Nothing here depends on metaspy. `README.md` has what `cargo metaspy test` found below it, in roxmltree.
+//! Nothing here depends on metaspy. `README.md` has what `cargo metaspy test` found below it, in
+//! roxmltree.
 #![forbid(unsafe_code)]
 
 use roxmltree::{Document, Error, Node};

@@ -1,4 +1,5 @@
-//! Runs a query on tables in files of CSV, and prints its rows: `metaspy-engine-story SQL TABLE.csv…`.
+//! Runs a query on tables in files of CSV, and prints its rows:
+//! `metaspy-engine-story SQL TABLE.csv…`.
 //!
 //! It knows nothing of metaspy.
 

@@ -26,7 +26,8 @@ impl Relayouts {
     /// Takes a page and lays it out for the first time.
     pub fn of(mut scene: Scene) -> Result<Relayouts, Overrun> {
         scene.relayout()?;
-        let texts = scene.ids().filter(|&id| matches!(scene[id].content, Content::Text(_))).collect();
+        let texts =
+            scene.ids().filter(|&id| matches!(scene[id].content, Content::Text(_))).collect();
         Ok(Relayouts { scene, texts, done: 0 })
     }
 
@@ -35,8 +36,8 @@ impl Relayouts {
         &self.scene
     }
 
-    /// Lays the page out `times` times, and returns a sum of the heights it had. An even number of times leaves the
-    /// page as it was.
+    /// Lays the page out `times` times, and returns a sum of the heights it had. An even number of
+    /// times leaves the page as it was.
     pub fn run(&mut self, case: Case, times: usize) -> Result<f64, Overrun> {
         let mut sum = 0.0;
         for _ in 0..times {
@@ -55,7 +56,8 @@ impl Relayouts {
 
     /// Types a letter somewhere, or takes back the one typed before.
     fn next_letter(&mut self) -> Change {
-        // A step that shares no factor with most numbers of texts visits them all, far apart from each other.
+        // A step that shares no factor with most numbers of texts visits them all, far apart from
+        // each other.
         let node = self.texts[(self.done / 2 * 7919) % self.texts.len()];
         self.done += 1;
         if self.done % 2 == 1 { Change::Type { node, letter: 'm' } } else { Change::Erase { node } }

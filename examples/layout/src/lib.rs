@@ -1,8 +1,9 @@
 //! The layout story: `taffy` lays out a real page that changes frame by frame.
 //!
-//! The domain is a tree of boxes, and its nodes are the subjects. A page is parsed ([`Page`]), made into a tree
-//! ([`Scene`]) for which taffy's own traits are implemented, and then changes as pages do ([`Story`]): a user types,
-//! hides a section, appends a row, resizes the window. Each request of taffy to a node is observed:
+//! The domain is a tree of boxes, and its nodes are the subjects. A page is parsed ([`Page`]), made
+//! into a tree ([`Scene`]) for which taffy's own traits are implemented, and then changes as pages
+//! do ([`Story`]): a user types, hides a section, appends a row, resizes the window. Each request
+//! of taffy to a node is observed:
 //!
 //! | site | is one |
 //! |---|---|
@@ -15,9 +16,9 @@
 //! | `Scene::store` | answer for the cache of a node; it fails if the cache does not keep it |
 //! | `Scene::paint` | painting of a node |
 //!
-//! It answers the questions of an author of a layout engine: which nodes are laid out too often, how many
-//! measures the cache saves, which changes cause which re-layouts, and which re-layouts should not have happened. The
-//! answer to the last is [a surprise](surprise).
+//! It answers the questions of an author of a layout engine: which nodes are laid out too often,
+//! how many measures the cache saves, which changes cause which re-layouts, and which re-layouts
+//! should not have happened. The answer to the last is [a surprise](surprise).
 //!
 //! ```
 //! use metaspy_layout_story::{Page, Story};

@@ -5,9 +5,15 @@ use metaspy::instrumenter::Arming;
 use metaspy::{InstallError, Installation, Instrumenter, Session};
 use metaspy::{Profiler, Selector};
 
-/// A profiler of everything that happens to the nodes. Give it more instrumenters, or install it as it is.
+/// A profiler of everything that happens to the nodes. Give it more instrumenters, or install it as
+/// it is.
 pub fn profiler() -> Profiler {
-    Profiler::new("layout").observe(Tree).controlled().relation("owner").relation("sibling").relation("cache")
+    Profiler::new("layout")
+        .observe(Tree)
+        .controlled()
+        .relation("owner")
+        .relation("sibling")
+        .relation("cache")
 }
 
 /// Observes the tree of boxes: all nodes, every site.

@@ -50,10 +50,16 @@ impl Report<'_> {
 
     fn cached(&self, out: &mut String) -> fmt::Result {
         writeln!(out, "How many measures hit the cache?\n")?;
-        for (what, site) in [("sizes requested", "recall_size"), ("layouts requested", "recall_layout")] {
+        for (what, site) in
+            [("sizes requested", "recall_size"), ("layouts requested", "recall_layout")]
+        {
             let Measure { count, failed, .. } = self.at(site);
             let hits = count - failed;
-            writeln!(out, "{count:>9} {what}, {hits} answered by the cache ({})", percent(hits, count))?;
+            writeln!(
+                out,
+                "{count:>9} {what}, {hits} answered by the cache ({})",
+                percent(hits, count)
+            )?;
         }
         let stores = self.at("store");
         writeln!(out, "{:>9} results stored, {} of them not kept", stores.count, stores.failed)?;
@@ -61,14 +67,20 @@ impl Report<'_> {
     }
 
     fn caused(&self, out: &mut String) -> fmt::Result {
-        writeln!(out, "Which changes caused which re-layouts? The last ones that were recorded:\n")?;
+        writeln!(
+            out,
+            "Which changes caused which re-layouts? The last ones that were recorded:\n"
+        )?;
         let Some(effects) = EffectsIndex::build(self.store, |_, _| true) else { return Ok(()) };
         let changes = self.store.backward(Position::End, &site("change"), TOP, usize::MAX).events;
         for change in changes {
-            let name = change.subject.map_or_else(String::new, |subject| self.store.subject_text(subject));
+            let name =
+                change.subject.map_or_else(String::new, |subject| self.store.subject_text(subject));
             let linked = effects.effects(change.id);
-            let frame = change.cause.map_or_else(Measure::default, |frame| self.under(frame, "layout"));
-            let mut names: Vec<String> = linked.iter().rev().filter_map(|&id| self.name(id)).collect();
+            let frame =
+                change.cause.map_or_else(Measure::default, |frame| self.under(frame, "layout"));
+            let mut names: Vec<String> =
+                linked.iter().rev().filter_map(|&id| self.name(id)).collect();
             names.dedup();
             names.truncate(3);
             writeln!(
@@ -110,7 +122,9 @@ impl Report<'_> {
         let it = &self.scene[node];
         let height = it.place.size.height;
         match it.children.len() {
-            0 if it.text().is_none() && height == 0.0 => format!("<{}> that is empty and 0 px high", it.tag),
+            0 if it.text().is_none() && height == 0.0 => {
+                format!("<{}> that is empty and 0 px high", it.tag)
+            }
             0 => format!("<{}>", it.tag),
             _ => format!("<{}> with boxes in it", it.tag),
         }
@@ -118,23 +132,36 @@ impl Report<'_> {
 
     /// All calls at a site.
     fn at(&self, name: &str) -> Measure {
-        let scope = Scope { filter: self.scope.filter.clone().and(site(name)), ..self.scope.clone() };
-        self.store.tally(By::Site, &scope).rows.first().map_or_else(Measure::default, |row| row.measure)
+        let scope =
+            Scope { filter: self.scope.filter.clone().and(site(name)), ..self.scope.clone() };
+        self.store
+            .tally(By::Site, &scope)
+            .rows
+            .first()
+            .map_or_else(Measure::default, |row| row.measure)
     }
 
     /// The calls at a site that an event led to.
     fn under(&self, event: EventId, name: &str) -> Measure {
         let scope = Scope { filter: site(name), under: Some(event), ..Scope::default() };
-        self.store.tally(By::Site, &scope).rows.first().map_or_else(Measure::default, |row| row.measure)
+        self.store
+            .tally(By::Site, &scope)
+            .rows
+            .first()
+            .map_or_else(Measure::default, |row| row.measure)
     }
 
     /// The nodes of this scene at a site, most calls first.
     fn nodes_at(&self, name: &str) -> Vec<(NodeId, u64)> {
-        let scope = Scope { filter: self.scope.filter.clone().and(site(name)), ..self.scope.clone() };
+        let scope =
+            Scope { filter: self.scope.filter.clone().and(site(name)), ..self.scope.clone() };
         let kind = self.scene.subject(self.scene.root()).kind;
         let rows = self.store.tally(By::Subject, &scope).rows.into_iter();
-        let ours = rows.filter_map(|row| row.subject.filter(|of| of.kind == kind).map(|of| (of, row.measure.count)));
-        let mut nodes: Vec<_> = ours.map(|(subject, count)| (NodeId::from(subject.key), count)).collect();
+        let ours = rows.filter_map(|row| {
+            row.subject.filter(|of| of.kind == kind).map(|of| (of, row.measure.count))
+        });
+        let mut nodes: Vec<_> =
+            ours.map(|(subject, count)| (NodeId::from(subject.key), count)).collect();
         nodes.sort_by_key(|&(node, count)| (std::cmp::Reverse(count), u64::from(node)));
         nodes
     }

@@ -8,7 +8,8 @@ use crate::changes::Script;
 use crate::page::Page;
 use crate::tree::{Overrun, Painted, Scene};
 
-/// The stack that the layout of the deepest page needs. The main thread of a program has it; other threads need it set.
+/// The stack that the layout of the deepest page needs. The main thread of a program has it; other
+/// threads need it set.
 pub const STACK: usize = 8 << 20;
 
 /// A page, and what happens to it.
@@ -60,13 +61,18 @@ impl Story {
     pub fn frame(&mut self) -> Result<Frame, Overrun> {
         self.frames += 1;
         let changes = self.script.frame(&self.scene);
-        let scroll = self.script.in_view().map_or(0.0, |node| self.scene.top(node) - 200.0).max(0.0);
+        let scroll =
+            self.script.in_view().map_or(0.0, |node| self.scene.top(node) - 200.0).max(0.0);
         let painted = self.scene.frame(&changes, scroll)?;
         Ok(Frame { number: self.frames, changes: changes.len(), painted })
     }
 
     /// Runs frames until the end, or until `each` breaks.
-    pub fn run(&mut self, until: Until<'_>, mut each: impl FnMut(&Frame) -> ControlFlow<()>) -> Result<(), Overrun> {
+    pub fn run(
+        &mut self,
+        until: Until<'_>,
+        mut each: impl FnMut(&Frame) -> ControlFlow<()>,
+    ) -> Result<(), Overrun> {
         let begin = Instant::now();
         let last = until.frames.map(|frames| self.frames + frames);
         loop {
@@ -111,10 +117,17 @@ mod tests {
         let mut kinds = std::collections::BTreeSet::new();
         for _ in 0..600 {
             let changes = story.script.frame(&story.scene);
-            kinds.extend(changes.iter().map(|change| format!("{change:?}").split(' ').next().unwrap().to_owned()));
+            kinds.extend(
+                changes
+                    .iter()
+                    .map(|change| format!("{change:?}").split(' ').next().unwrap().to_owned()),
+            );
             changes.into_iter().for_each(|change| story.scene.make(change));
         }
-        assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["Append", "Erase", "Hover", "Resize", "Toggle", "Type"]);
+        assert_eq!(
+            kinds.into_iter().collect::<Vec<_>>(),
+            ["Append", "Erase", "Hover", "Resize", "Toggle", "Type"]
+        );
     }
 
     #[test]
@@ -131,7 +144,9 @@ mod tests {
             })
             .unwrap();
         story.run(Until::default(), |_| ControlFlow::Break(())).unwrap();
-        story.run(Until { time: Some(Duration::ZERO), ..Until::default() }, |_| unreachable!()).unwrap();
+        story
+            .run(Until { time: Some(Duration::ZERO), ..Until::default() }, |_| unreachable!())
+            .unwrap();
         assert_eq!((frames, story.frames), (3, 4));
     }
 }

@@ -1,17 +1,20 @@
 //! # The surprise
 //!
-//! Type one letter into a paragraph of the shipped page. The page has 6,355 nodes, and the letter makes 8 of them dirty:
-//! the paragraph and the boxes around it. Taffy does **901** re-layouts. 13 of them are of those 8 nodes, and link to the
-//! letter. The other 888 (98 %) should not have happened: nothing changed at these nodes, below them or above them, and
-//! each had answered the same request before. 827 of them are page breaks: empty boxes without height, which are
+//! Type one letter into a paragraph of the shipped page. The page has 6,355 nodes, and the letter
+//! makes 8 of them dirty: the paragraph and the boxes around it. Taffy does **901** re-layouts. 13
+//! of them are of those 8 nodes, and link to the letter. The other 888 (98 %) should not have
+//! happened: nothing changed at these nodes, below them or above them, and each had answered the
+//! same request before. 827 of them are page breaks: empty boxes without height, which are
 //! invisible.
 //!
-//! It is the story of the MetaSpy paper again, whose edges "were constantly refreshed, even when they were not visible".
-//! The crawler shows the reason in three steps. The re-layouts without a linked change are all effects of the measurement
-//! of `<main>`. The flex row that puts the page beside its sidebar requests that measurement, because it needs the height
-//! of the page. And the stores in it fail. A size whose margins may collapse with those around it (an empty box, a list whose
-//! first margin shows through) is a result that taffy's cache does not keep, so each of these boxes is measured anew by
-//! every flex or grid container around it, whenever anything in that container changes.
+//! It is the story of the MetaSpy paper again, whose edges "were constantly refreshed, even when
+//! they were not visible". The crawler shows the reason in three steps. The re-layouts without a
+//! linked change are all effects of the measurement of `<main>`. The flex row that puts the page
+//! beside its sidebar requests that measurement, because it needs the height of the page. And the
+//! stores in it fail. A size whose margins may collapse with those around it (an empty box, a list
+//! whose first margin shows through) is a result that taffy's cache does not keep, so each of these
+//! boxes is measured anew by every flex or grid container around it, whenever anything in that
+//! container changes.
 //!
 //! | the same letter, the same page, but | re-layouts | needless |
 //! |---|---|---|
@@ -20,10 +23,11 @@
 //! | the page in a block | 8 | 0 |
 //! | in a flex row, each page break 1 px high | 74 | 61 |
 //!
-//! A profiler of methods only shows that `layout` is called often. The story shows three more things: the
-//! first layout of the page measures each text 2.6 times; a letter reads the caches of all 4,457 children of `<main>`
-//! twice, and one in ten of these 9,046 questions finds nothing; and moving the pointer over a paragraph, which adds a
-//! class that no rule mentions, costs as much as typing.
+//! A profiler of methods only shows that `layout` is called often. The story shows three more
+//! things: the first layout of the page measures each text 2.6 times; a letter reads the caches of
+//! all 4,457 children of `<main>` twice, and one in ten of these 9,046 questions finds nothing; and
+//! moving the pointer over a paragraph, which adds a class that no rule mentions, costs as much as
+//! typing.
 //!
 //! The tests of this module keep the numbers true.
 

@@ -85,7 +85,10 @@ fn the_profile_counts_layouts_and_changes() {
     assert_eq!(at("needless").0, counts.needless);
     assert_eq!(at("measure").0, counts.measures);
     assert_eq!(at("recall_size"), (counts.size_requests, counts.size_requests - counts.size_hits));
-    assert_eq!(at("recall_layout"), (counts.layout_requests, counts.layout_requests - counts.layout_hits));
+    assert_eq!(
+        at("recall_layout"),
+        (counts.layout_requests, counts.layout_requests - counts.layout_hits)
+    );
     assert_eq!(at("store"), (counts.stores, counts.forgotten));
     assert_eq!(at("paint").0, counts.painted);
     assert!(counts.needless > 0 && counts.forgotten > 0 && counts.layout_hits > 0, "{counts:?}");
@@ -131,10 +134,13 @@ fn changes_and_relayouts_are_effects_of_their_frame() {
 fn nodes_have_names_and_relations() {
     let letter = subject(frame().letter);
     assert_eq!(store().label(letter), Some(format!("#{} <p> \"one\"", letter.key).as_str()));
-    let cells: Vec<_> = (0..frame().nodes.len()).map(NodeId::from).filter(|&id| node(id).tag == "td").collect();
+    let cells: Vec<_> =
+        (0..frame().nodes.len()).map(NodeId::from).filter(|&id| node(id).tag == "td").collect();
     let related = |name: &str, from: NodeId, to: NodeId| {
         let relations = store().relations_of(subject(from));
-        let is_it = relations.iter().any(|it| it.name == name && it.from == subject(from) && it.to == subject(to));
+        let is_it = relations
+            .iter()
+            .any(|it| it.name == name && it.from == subject(from) && it.to == subject(to));
         assert!(is_it, "{name}: {relations:?}");
     };
     related("owner", cells[0], node(cells[0]).owner.unwrap());

@@ -2,7 +2,9 @@
 
 use combine::parser::char::{char, digit, spaces};
 use combine::parser::range::recognize;
-use combine::{EasyParser, RangeStream, attempt, between, choice, eof, parser, sep_by1, skip_many1};
+use combine::{
+    EasyParser, RangeStream, attempt, between, choice, eof, parser, sep_by1, skip_many1,
+};
 use metaspy::productions::combine::ParserExt;
 use metaspy::{Site, production};
 

@@ -1,7 +1,7 @@
 //! The language in lalrpop, with the tokens of logos.
 //!
-//! An action of the grammar runs when its production has matched, and those within it before. So each activation has
-//! matched, and its cause is the event around the parse.
+//! An action of the grammar runs when its production has matched, and those within it before. So
+//! each activation has matched, and its cause is the event around the parse.
 
 use lalrpop_util::lalrpop_mod;
 use logos::{Lexer, Logos};

@@ -1,11 +1,13 @@
 //! Which productions of one language match, in four parser libraries?
 //!
-//! The language is sums and products of numbers. Its grammar has two productions for numbers, `integer` and `decimal`, and
-//! is written three times: in peg, in combine, and in lalrpop, which reads the tokens of logos.
+//! The language is sums and products of numbers. Its grammar has two productions for numbers,
+//! `integer` and `decimal`, and is written three times: in peg, in combine, and in lalrpop, which
+//! reads the tokens of logos.
 //!
-//! **The finding.** The same grammar is not the same language. In peg and combine `decimal` never matches: `integer` is
-//! tried first, takes the digits before the point, and two of six inputs are rejected behind it. Every production is
-//! entered, so line coverage would be complete. In lalrpop `decimal` matches, because logos takes the longest token.
+//! **The finding.** The same grammar is not the same language. In peg and combine `decimal` never
+//! matches: `integer` is tried first, takes the digits before the point, and two of six inputs are
+//! rejected behind it. Every production is entered, so line coverage would be complete. In lalrpop
+//! `decimal` matches, because logos takes the longest token.
 //!
 //! Run it with `cargo run -p metaspy-parsers-story`.
 
@@ -23,10 +25,14 @@ const INPUTS: [&str; 6] = ["7", "1 + 2", "2 * (3 + 4)", "1.5 * 2", "2 * 0.25", "
 type Parse = fn(&str) -> Option<f64>;
 
 /// The libraries: the module with the productions, and the parser.
-const LIBRARIES: [(&str, Parse); 3] =
-    [("peg_sums", peg_sums::parse), ("combine_sums", combine_sums::parse), ("lalrpop_sums", lalrpop_sums::parse)];
+const LIBRARIES: [(&str, Parse); 3] = [
+    ("peg_sums", peg_sums::parse),
+    ("combine_sums", combine_sums::parse),
+    ("lalrpop_sums", lalrpop_sums::parse),
+];
 
-/// What a library did: the accepted inputs, and for each production its name, and how often it was entered and matched.
+/// What a library did: the accepted inputs, and for each production its name, and how often it was
+/// entered and matched.
 struct Coverage {
     accepted: usize,
     productions: Vec<(&'static str, u64, u64)>,
@@ -47,7 +53,8 @@ fn main() -> Result<(), InstallError> {
 
 /// Parses all inputs.
 fn cover(library: &'static str, parse: Parse) -> Result<Coverage, InstallError> {
-    let profiler = Profiler::new(library).observe(productions(format!("{library}::**")).mode(Mode::Tally));
+    let profiler =
+        Profiler::new(library).observe(productions(format!("{library}::**")).mode(Mode::Tally));
     let read = |input: &&str| with_input(input, || parse(input)).is_some();
     let (accepted, profile) = profiler.profile(|| INPUTS.iter().copied().filter(read).count())?;
     let rows = profile.counts().by_site();
@@ -73,7 +80,13 @@ mod tests {
 
     #[test]
     fn a_decimal_never_matches_where_an_integer_is_tried_first() {
-        let productions = [("decimal", false), ("group", true), ("integer", true), ("product", true), ("sum", true)];
+        let productions = [
+            ("decimal", false),
+            ("group", true),
+            ("integer", true),
+            ("product", true),
+            ("sum", true),
+        ];
         assert_eq!(matched(0), (3, productions.to_vec()));
         assert_eq!(matched(1), (3, productions.to_vec()));
     }
@@ -82,7 +95,10 @@ mod tests {
     fn a_decimal_matches_where_the_longest_token_is_taken() {
         let (accepted, productions) = matched(2);
         assert_eq!(accepted, 5);
-        assert!(productions.contains(&("decimal", true)) && productions.contains(&("token: decimal", true)));
+        assert!(
+            productions.contains(&("decimal", true))
+                && productions.contains(&("token: decimal", true))
+        );
         assert!(productions.iter().all(|(_, matched)| *matched), "{productions:?}");
     }
 

@@ -17,7 +17,8 @@ impl Spy {
 
     /// It has a value, or did not match.
     pub fn end<T>(&self, production: &'static Site, value: Option<T>, end: usize) -> Option<T> {
-        let ended = if value.is_some() { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
+        let ended =
+            if value.is_some() { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
         self.0.borrow_mut().end(production, ended, end);
         value
     }

@@ -21,7 +21,8 @@ fn derive(item: DeriveInput) -> Result<TokenStream> {
         _ => (vec![text(name)], text_of(name)),
     };
     let (impl_generics, type_generics, where_clause) = item.generics.split_for_impl();
-    let entry = if item.generics.params.is_empty() { entry(&krate, name) } else { TokenStream::new() };
+    let entry =
+        if item.generics.params.is_empty() { entry(&krate, name) } else { TokenStream::new() };
     Ok(quote! {
         #[automatically_derived]
         impl #impl_generics #krate::Announce for #name #type_generics #where_clause {

@@ -61,7 +61,10 @@ fn chosen(name: &Ident, fields: &Fields) -> Result<(TokenStream, By)> {
     for (at, field) in fields.iter().enumerate() {
         let Some(by) = mark(field)? else { continue };
         if marked.replace((member(at, field), by)).is_some() {
-            return Err(Error::new_spanned(field, "one field identifies a value; make a key of its own from several"));
+            return Err(Error::new_spanned(
+                field,
+                "one field identifies a value; make a key of its own from several",
+            ));
         }
     }
     match (marked, fields.iter().next()) {
@@ -72,7 +75,9 @@ fn chosen(name: &Ident, fields: &Fields) -> Result<(TokenStream, By)> {
 }
 
 fn mark(field: &Field) -> Result<Option<By>> {
-    let Some(attr) = field.attrs.iter().find(|attr| attr.path().is_ident("identify")) else { return Ok(None) };
+    let Some(attr) = field.attrs.iter().find(|attr| attr.path().is_ident("identify")) else {
+        return Ok(None);
+    };
     let word: Ident = attr.parse_args()?;
     match word.to_string().as_str() {
         "key" => Ok(Some(By::Key)),
@@ -82,7 +87,10 @@ fn mark(field: &Field) -> Result<Option<By>> {
 }
 
 fn member(at: usize, field: &Field) -> TokenStream {
-    field.ident.as_ref().map_or_else(|| Index::from(at).into_token_stream(), |name| name.into_token_stream())
+    field
+        .ident
+        .as_ref()
+        .map_or_else(|| Index::from(at).into_token_stream(), |name| name.into_token_stream())
 }
 
 /// Returns the path of `metaspy`: `#[identify(crate = path)]` on the type, else `::metaspy`.

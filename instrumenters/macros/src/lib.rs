@@ -27,9 +27,10 @@ use proc_macro::TokenStream;
 
 /// Makes functions observable: an `impl`, a trait, a free function, or a method of an `impl`.
 ///
-/// Put the attribute on the `impl`, and `only` to observe chosen methods. An attribute on a method alone cannot see the
-/// `impl` around it: the site is called `measure` instead of `Scene::measure`, and `site!` cannot name it. An associated
-/// function without `self` and `Self` needs the attribute on its `impl`.
+/// Put the attribute on the `impl`, and `only` to observe chosen methods. An attribute on a method
+/// alone cannot see the `impl` around it: the site is called `measure` instead of `Scene::measure`,
+/// and `site!` cannot name it. An associated function without `self` and `Self` needs the attribute
+/// on its `impl`.
 ///
 /// | option | on | meaning |
 /// |---|---|---|
@@ -43,11 +44,12 @@ use proc_macro::TokenStream;
 /// | `proxy`, `proxy = path` | traits | makes a proxy, `Spied` and the trait's name, instead of observing default methods |
 /// | `crate = path` | all | the path of `metaspy`, if it is not `::metaspy` |
 ///
-/// Without `subject`, the subject is the receiver: by its `Identify`, or else by its place in memory. A function without a
-/// receiver has no subject.
+/// Without `subject`, the subject is the receiver: by its `Identify`, or else by its place in
+/// memory. A function without a receiver has no subject.
 ///
-/// A call ends as *succeeded* or *failed* where the return type is a `Result`, an `Option`, or named like one; an early
-/// way out through a `?` has failed. It ends as *panicked* where a panic leaves it, else as *returned*.
+/// A call ends as *succeeded* or *failed* where the return type is a `Result`, an `Option`, or
+/// named like one; an early way out through a `?` has failed. It ends as *panicked* where a panic
+/// leaves it, else as *returned*.
 ///
 /// A call of an async function is a single event, from its first poll to its end or, *cancelled*,
 /// to its drop. So is the call of a function whose last expression is an `async` block, bare or in
@@ -56,14 +58,16 @@ use proc_macro::TokenStream;
 /// latter only, because the compiler tells no `async fn`. A typed handler gets no receiver of an
 /// async call, which may be borrowed from wherever the future is polled.
 ///
-/// `args` and `ret` cost nothing unless details are recorded. Then values are printed by their `Debug`, cut at 256 bytes; a
-/// panic in `Debug` is caught and noted.
+/// `args` and `ret` cost nothing unless details are recorded. Then values are printed by their
+/// `Debug`, cut at 256 bytes; a panic in `Debug` is caught and noted.
 ///
-/// A proxy forwards `self`, `&self`, `&mut self`, `self: Box<Self>` and functions without a receiver. A method that it
-/// cannot forward is an error; with a default body and `#[observe(skip)]`, the proxy runs that body.
+/// A proxy forwards `self`, `&self`, `&mut self`, `self: Box<Self>` and functions without a
+/// receiver. A method that it cannot forward is an error; with a default body and
+/// `#[observe(skip)]`, the proxy runs that body.
 ///
-/// A `const fn`, a function with a foreign ABI and a method that a macro makes cannot be observed. In an `impl` such
-/// a method is listed as skipped, with the reason; the attribute directly on one is an error.
+/// A `const fn`, a function with a foreign ABI and a method that a macro makes cannot be observed.
+/// In an `impl` such a method is listed as skipped, with the reason; the attribute directly on one
+/// is an error.
 #[proc_macro_attribute]
 pub fn observe(options: TokenStream, item: TokenStream) -> TokenStream {
     observe::observe(options.into(), item.into()).into()

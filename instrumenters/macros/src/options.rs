@@ -6,8 +6,8 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Error, Expr, FnArg, Ident, LitStr, Meta, Pat, Path, Result, ReturnType, Signature, Token, Type,
-    parenthesized, parse_quote,
+    Attribute, Error, Expr, FnArg, Ident, LitStr, Meta, Pat, Path, Result, ReturnType, Signature,
+    Token, Type, parenthesized, parse_quote,
 };
 
 /// Options of an attribute.
@@ -91,8 +91,9 @@ impl Options {
         self
     }
 
-    /// Returns the facts' further word about what a function is given, with a space before it: nothing but its subject, or
-    /// beside it what its answer may depend on. What it may change is not asked for an answer.
+    /// Returns the facts' further word about what a function is given, with a space before it:
+    /// nothing but its subject, or beside it what its answer may depend on. What it may change is
+    /// not asked for an answer.
     pub fn arguments_word(&self, sig: &Signature) -> &'static str {
         let is_only = sig.inputs.len() == 1
             && match (&self.subject, &sig.inputs[0]) {
@@ -140,7 +141,9 @@ impl Options {
             return Err(Error::new(argument.name.span(), "`args` belongs on a method"));
         }
         match &self.proxy {
-            Some(proxy) if !takes_proxy => Err(Error::new(proxy.span(), "`proxy` belongs on a trait")),
+            Some(proxy) if !takes_proxy => {
+                Err(Error::new(proxy.span(), "`proxy` belongs on a trait"))
+            }
             _ => Ok(()),
         }
     }
@@ -172,7 +175,8 @@ impl Options {
     fn option(&mut self, input: ParseStream) -> Result<()> {
         let word = input.call(Ident::parse_any)?;
         let span = word.span();
-        let known = "subject = …, skip, only, name = \"…\", args(…), ret, caller, proxy or crate = path";
+        let known =
+            "subject = …, skip, only, name = \"…\", args(…), ret, caller, proxy or crate = path";
         let again = match word.to_string().as_str() {
             "subject" => self.subject.replace(value(input)?).is_some(),
             "skip" => self.skip.replace(span).is_some(),
@@ -186,13 +190,20 @@ impl Options {
             }
             "ret" => self.ret.replace(span).is_some(),
             "caller" => self.caller.replace(span).is_some(),
-            "proxy" if input.peek(Token![=]) => self.proxy.replace(Proxy::Foreign(value(input)?)).is_some(),
+            "proxy" if input.peek(Token![=]) => {
+                self.proxy.replace(Proxy::Foreign(value(input)?)).is_some()
+            }
             "proxy" => self.proxy.replace(Proxy::This(span)).is_some(),
             "crate" => {
                 input.parse::<Token![=]>()?;
                 self.krate.replace(Path::parse_mod_style(input)?).is_some()
             }
-            other => return Err(Error::new(span, format!("`{other}` is no option of `#[observe]`: write {known}"))),
+            other => {
+                return Err(Error::new(
+                    span,
+                    format!("`{other}` is no option of `#[observe]`: write {known}"),
+                ));
+            }
         };
         if again { Err(Error::new(span, format!("`{word}` is given twice"))) } else { Ok(()) }
     }
@@ -241,7 +252,10 @@ pub fn parse(tokens: TokenStream) -> Result<Options> {
 /// Returns the names in an expression or in a pattern.
 fn names(tokens: &impl ToTokens) -> Vec<String> {
     let text = tokens.to_token_stream().to_string();
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -266,7 +280,11 @@ mod tests {
     fn facts_tell_what_a_function_is_given_beside_its_subject() {
         check("observe", "fn push(&self) -> Option<u32>", " subject_only");
         check("observe(subject = door)", "fn push(door: Door) -> Option<u32>", " subject_only");
-        check("observe(subject = door)", "fn push(door: Door, force: u32) -> Option<u32>", " more_arguments");
+        check(
+            "observe(subject = door)",
+            "fn push(door: Door, force: u32) -> Option<u32>",
+            " more_arguments",
+        );
         check("observe(subject = door)", "fn push(&self, door: Door, world: &mut World)", "");
         check("observe(subject = Door(id))", "fn push(Path(id): Path<u32>)", "");
         check(

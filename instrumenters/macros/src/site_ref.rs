@@ -43,8 +43,13 @@ fn beside(mut function: ExprPath) -> Result<TokenStream> {
 /// function. The compiler checks that the method exists.
 fn of_trait(krate: &Path, function: &ExprPath) -> TokenStream {
     let Some(QSelf { ty, position, .. }) = &function.qself else { return TokenStream::new() };
-    let segments: Vec<String> =
-        function.path.segments.iter().skip(position - 1).map(|segment| name::of_ident(&segment.ident)).collect();
+    let segments: Vec<String> = function
+        .path
+        .segments
+        .iter()
+        .skip(position - 1)
+        .map(|segment| name::of_ident(&segment.ident))
+        .collect();
     let default = segments.join("::");
     let own = format!("{}::{default}", name::of_type(ty));
     quote!({

@@ -39,7 +39,11 @@ impl Callbacks {
     /// Creates an observer with this name, which begins the names of its sites.
     #[track_caller]
     pub fn new(name: &str) -> Self {
-        Callbacks { name: crate::interned::name(name), bus: super::named_bus::named_bus(name), at: Location::caller() }
+        Callbacks {
+            name: crate::interned::name(name),
+            bus: super::named_bus::named_bus(name),
+            at: Location::caller(),
+        }
     }
 
     /// Records an announcement, during which `announce` calls the callbacks.

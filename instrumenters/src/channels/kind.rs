@@ -99,7 +99,9 @@ impl Leading {
 impl Write for Leading {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for char in text.chars() {
-            let goes_on = char.is_alphabetic() || char == '_' || (char.is_alphanumeric() && !self.0.is_empty());
+            let goes_on = char.is_alphabetic()
+                || char == '_'
+                || (char.is_alphanumeric() && !self.0.is_empty());
             if !goes_on || self.0.len() >= NAME_MAX {
                 return Err(fmt::Error);
             }

@@ -1,6 +1,7 @@
 //! Files and streams whose reads and writes are events.
 //!
-//! [`SpiedIo`] wraps any reader or writer. [`fs`] has the functions of [`std::fs`]; the subject of their events is the path.
+//! [`SpiedIo`] wraps any reader or writer. [`fs`] has the functions of [`std::fs`]; the subject of
+//! their events is the path.
 //!
 //! ```
 //! use std::io::Read;
@@ -114,7 +115,11 @@ impl<T> SpiedIo<T> {
         self.inner
     }
 
-    fn run<R: Debug>(&mut self, site: &'static Site, run: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
+    fn run<R: Debug>(
+        &mut self,
+        site: &'static Site,
+        run: impl FnOnce(&mut T) -> Result<R>,
+    ) -> Result<R> {
         let subject = self.identify();
         record(site, || subject, || run(&mut self.inner))
     }

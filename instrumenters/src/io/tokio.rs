@@ -58,12 +58,18 @@ impl<T> SpiedIo<T> {
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for SpiedIo<T> {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
         let this = self.get_mut();
         let subject = this.identify();
         let inner = Pin::new(&mut this.inner);
         let before = buffer.filled().len();
-        let read = || inner.poll_read(cx, buffer).map_ok(|()| buffer.filled().len().saturating_sub(before));
+        let read = || {
+            inner.poll_read(cx, buffer).map_ok(|()| buffer.filled().len().saturating_sub(before))
+        };
         polled(&mut this.waiting.read, this.sites.read, || subject, read).map_ok(|_| ())
     }
 }
@@ -74,7 +80,11 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for SpiedIo<T> {
         this.poll_writing(this.sites.write, |inner| inner.poll_write(cx, bytes))
     }
 
-    fn poll_write_vectored(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[IoSlice<'_>]) -> Poll<Result<usize>> {
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
         let this = self.get_mut();
         this.poll_writing(this.sites.write, |inner| inner.poll_write_vectored(cx, bytes))
     }

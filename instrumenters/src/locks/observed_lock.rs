@@ -62,7 +62,8 @@ impl LockSites {
     #[inline(never)]
     fn wait_recorded<R>(&self, wait: impl FnOnce() -> R) -> R {
         let mut frame = Frame::vacant();
-        let call = Guard::of(self.wait, enter(Unwinding::now(), &mut frame, self.wait, self.subject()));
+        let call =
+            Guard::of(self.wait, enter(Unwinding::now(), &mut frame, self.wait, self.subject()));
         let value = wait();
         call.done(Outcome::Returned);
         value
@@ -75,7 +76,8 @@ impl LockSites {
             return attempt();
         }
         let mut frame = Frame::vacant();
-        let call = Guard::of(self.wait, enter(Unwinding::now(), &mut frame, self.wait, self.subject()));
+        let call =
+            Guard::of(self.wait, enter(Unwinding::now(), &mut frame, self.wait, self.subject()));
         let value = attempt();
         call.done(if value.is_ok() { Outcome::Succeeded } else { Outcome::Failed });
         value
@@ -95,7 +97,11 @@ impl LockSites {
     /// Begins to record that the lock is held.
     #[inline(always)]
     pub fn hold(&self) -> Resource {
-        if self.hold.is_armed() { Resource::begin(self.hold, self.subject(), |_| ()) } else { Resource::inert() }
+        if self.hold.is_armed() {
+            Resource::begin(self.hold, self.subject(), |_| ())
+        } else {
+            Resource::inert()
+        }
     }
 }
 
@@ -113,7 +119,8 @@ macro_rules! observed_lock {
             /// Creates a lock with a name, the path of its field: `Scene::cache`.
             #[track_caller]
             pub fn new(name: &'static str, value: T) -> Self {
-                let sites = LockSites::$sites::<sync::$lock<T>>(name, std::panic::Location::caller());
+                let sites =
+                    LockSites::$sites::<sync::$lock<T>>(name, std::panic::Location::caller());
                 $lock { sites, lock: sync::$lock::new(value) }
             }
 

@@ -63,7 +63,8 @@ macro_rules! takes {
                     Err(TryLockError::Poisoned(poisoned)) => Ok(Err(poisoned)),
                     Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
                 });
-                held(attempt?, |guard| $guard::new(guard, &self.sites)).map_err(TryLockError::Poisoned)
+                held(attempt?, |guard| $guard::new(guard, &self.sites))
+                    .map_err(TryLockError::Poisoned)
             }
         }
     };

@@ -105,8 +105,12 @@ impl Semaphore {
     }
 
     /// Waits for owned permits, like [`sync::Semaphore::acquire_many_owned`].
-    pub async fn acquire_many_owned(self: Arc<Self>, permits: u32) -> Result<OwnedSemaphorePermit, AcquireError> {
-        let permit = self.sites.wait_async(self.permits.clone().acquire_many_owned(permits)).await?;
+    pub async fn acquire_many_owned(
+        self: Arc<Self>,
+        permits: u32,
+    ) -> Result<OwnedSemaphorePermit, AcquireError> {
+        let permit =
+            self.sites.wait_async(self.permits.clone().acquire_many_owned(permits)).await?;
         Ok(OwnedSemaphorePermit { permit, _held: self.sites.hold() })
     }
 

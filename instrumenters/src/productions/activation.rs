@@ -144,7 +144,11 @@ fn offset(place: Position) -> Option<usize> {
 impl<'s> Activation<'s> {
     /// Begins an activation: the production is tried at this position.
     #[inline(always)]
-    pub fn begin(frame: &'s mut ActivationFrame, production: &'static Site, place: Position) -> Self {
+    pub fn begin(
+        frame: &'s mut ActivationFrame,
+        production: &'static Site,
+        place: Position,
+    ) -> Self {
         Self::begin_for(frame, production, place, Purpose::Parse)
     }
 
@@ -165,7 +169,12 @@ impl<'s> Activation<'s> {
     }
 
     #[inline]
-    fn observed(frame: &'s mut ActivationFrame, production: &'static Site, place: Position, purpose: Purpose) -> Self {
+    fn observed(
+        frame: &'s mut ActivationFrame,
+        production: &'static Site,
+        place: Position,
+        purpose: Purpose,
+    ) -> Self {
         let mut begun = None;
         let entered = enter_with(&mut frame.0, production, INPUT.get(), |reify| {
             let place = Place::enter(place);
@@ -258,12 +267,20 @@ impl IntoProduction for &'static str {
         thread_local! {
             static KNOWN: LookupCache<Names, &'static Site> = const { LookupCache::new() };
         }
-        let make = || dynamic_sites::site(SiteKind::Production, dynamic_sites::stem(at.file()), self.to_owned(), at);
+        let make = || {
+            dynamic_sites::site(
+                SiteKind::Production,
+                dynamic_sites::stem(at.file()),
+                self.to_owned(),
+                at,
+            )
+        };
         KNOWN.try_with(|known| known.get([self, at.file()], make)).unwrap_or_else(|_| make())
     }
 }
 
-/// Registers a production before `main`, and returns its [`Site`](metaspy_core::Site): `production!("value")`.
+/// Registers a production before `main`, and returns its [`Site`](metaspy_core::Site):
+/// `production!("value")`.
 ///
 /// So a production that never runs is listed, too.
 ///

@@ -1,9 +1,9 @@
 //! Productions of parsers that are written with [chumsky](https://docs.rs/chumsky).
 //!
-//! If the output is not needed, chumsky only checks the input, and the event has the argument `checks`. A memoized result
-//! is no activation, because the production does not run. With names on both sides of the memo,
-//! `parser.spied("sum").memoized().spied("sum or memo")`, the difference of the two counts is the number of memoized
-//! results.
+//! If the output is not needed, chumsky only checks the input, and the event has the argument
+//! `checks`. A memoized result is no activation, because the production does not run. With names on
+//! both sides of the memo, `parser.spied("sum").memoized().spied("sum or memo")`, the difference of
+//! the two counts is the number of memoized results.
 //!
 //! ```
 //! use chumsky::prelude::*;
@@ -23,7 +23,9 @@ use chumsky::input::{Input, InputRef};
 use chumsky::span::Span;
 use metaspy_core::Site;
 
-use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose};
+use super::activation::{
+    Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose,
+};
 
 /// Parser whose activations are events of a production, in chumsky's [`Ext`].
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +89,8 @@ impl<P> SpiedParser<P> {
         let mut frame = ActivationFrame::vacant();
         let activation = Activation::begin_for(&mut frame, self.production, at, purpose);
         let result = parse(input);
-        let ended = if result.is_ok() { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
+        let ended =
+            if result.is_ok() { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
         activation.end(ended, Position::At(input.span_since(&before).end()));
         result
     }

@@ -10,8 +10,8 @@
 //! assert_eq!(name.or(number).parse("42"), Ok(("42".to_owned(), "")));
 //! ```
 //!
-//! Streams are [`RangeStream`]s: texts, slices, and streams around them. A parse of partial input does not resume within
-//! a production: it tries the production again.
+//! Streams are [`RangeStream`]s: texts, slices, and streams around them. A parse of partial input
+//! does not resume within a production: it tries the production again.
 
 use std::panic::Location;
 
@@ -45,7 +45,10 @@ impl<Input: RangeStream<Range: Range>, P: Parser<Input>> Parser<Input> for Spied
     type PartialState = ();
 
     #[inline]
-    fn parse_lazy(&mut self, input: &mut Input) -> ParseResult<P::Output, <Input as StreamOnce>::Error> {
+    fn parse_lazy(
+        &mut self,
+        input: &mut Input,
+    ) -> ParseResult<P::Output, <Input as StreamOnce>::Error> {
         if !self.production.is_armed() {
             return self.parser.parse_lazy(input);
         }
@@ -55,7 +58,9 @@ impl<Input: RangeStream<Range: Range>, P: Parser<Input>> Parser<Input> for Spied
         let ended = match &result {
             ParseResult::CommitOk(_) | ParseResult::PeekOk(_) => ActivationEnd::Matched,
             ParseResult::PeekErr(_) => ActivationEnd::Backtracked,
-            ParseResult::CommitErr(error) if input.is_partial() && error.is_unexpected_end_of_input() => {
+            ParseResult::CommitErr(error)
+                if input.is_partial() && error.is_unexpected_end_of_input() =>
+            {
                 ActivationEnd::Incomplete
             }
             ParseResult::CommitErr(_) => ActivationEnd::Cut,

@@ -204,7 +204,8 @@ impl Coverage {
     pub fn most_shadowed(&self, alternatives: &[Alternative], production: usize) -> Option<usize> {
         let begins = alternatives.iter().zip(&self.shadows).enumerate();
         let begins = begins.filter(|(_, (alternative, _))| alternative.first == Some(production));
-        let shadows = begins.filter_map(|(at, (_, shadow))| Some((at, shadow.as_ref()?.would_match)));
+        let shadows =
+            begins.filter_map(|(at, (_, shadow))| Some((at, shadow.as_ref()?.would_match)));
         // Among equal counts, the first alternative wins.
         shadows.rev().max_by_key(|&(_, would_match)| would_match).map(|(at, _)| at)
     }
@@ -212,22 +213,37 @@ impl Coverage {
     /// Formats a sentence about the alternative that matches first.
     pub fn sentence(&self, shadow: &Shadow, alternatives: &[Alternative]) -> String {
         let by = alternatives[shadow.by].text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let times = if shadow.would_match == 1 { "once".into() } else { format!("{} times", shadow.would_match) };
+        let times = if shadow.would_match == 1 {
+            "once".into()
+        } else {
+            format!("{} times", shadow.would_match)
+        };
         let whole = match shadow.as_far {
             all if all == shadow.would_match => ", taking no more".to_owned(),
             0 => String::new(),
             some => format!(", {some} of them taking no more"),
         };
-        format!("`{by}` matches where it would: {times}{whole}, as in {}", self.inputs[shadow.input].name)
+        format!(
+            "`{by}` matches where it would: {times}{whole}, as in {}",
+            self.inputs[shadow.input].name
+        )
     }
 
     /// Formats a sentence about an alternative that comes too late. It matches elsewhere.
-    pub(crate) fn sentence_of_cut(&self, cut: &Cut, late: &Alternative, alternatives: &[Alternative]) -> String {
-        let [late, by] =
-            [&late.text, &alternatives[cut.by].text].map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    pub(crate) fn sentence_of_cut(
+        &self,
+        cut: &Cut,
+        late: &Alternative,
+        alternatives: &[Alternative],
+    ) -> String {
+        let [late, by] = [&late.text, &alternatives[cut.by].text]
+            .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
         let bytes = |count| if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") };
-        let inputs =
-            if cut.inputs == 1 { "1 rejected input".into() } else { format!("{} rejected inputs", cut.inputs) };
+        let inputs = if cut.inputs == 1 {
+            "1 rejected input".into()
+        } else {
+            format!("{} rejected inputs", cut.inputs)
+        };
         format!(
             "In {inputs}, `{by}` comes before `{late}` and takes {} where that would take {}, as in {}.",
             bytes(cut.taken),

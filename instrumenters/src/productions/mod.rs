@@ -31,7 +31,9 @@ use metaspy_core::arm::Subjects;
 use crate::call_instrumenter::CallInstrumenter;
 use crate::sites::Sites;
 
-pub use activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose, with_input};
+pub use activation::{
+    Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose, with_input,
+};
 pub use activation_stack::ActivationStack;
 #[cfg(feature = "pest")]
 pub use coverage::{Counts, Coverage, Cut, Input, Rejection, Row, Shadow, State, Verdict};
@@ -39,10 +41,11 @@ pub use coverage::{Counts, Coverage, Cut, Input, Rejection, Row, Shadow, State, 
 pub use production::{Alternative, Production, Role};
 pub use tokens::spied_tokens;
 
-/// Observes the productions of a grammar, `productions(&grammar)`, or of a parser in Rust, `productions("json::*")`.
+/// Observes the productions of a grammar, `productions(&grammar)`, or of a parser in Rust,
+/// `productions("json::*")`.
 ///
-/// Each activation is an event about its input. Its argument `at` is the place where the production was tried, and its
-/// return value is the range that it matched.
+/// Each activation is an event about its input. Its argument `at` is the place where the production
+/// was tried, and its return value is the range that it matched.
 pub fn productions(productions: impl Into<Sites>) -> CallInstrumenter {
     CallInstrumenter::new(productions.into(), Subjects::All).details()
 }

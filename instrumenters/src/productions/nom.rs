@@ -15,7 +15,9 @@ use std::panic::Location;
 use metaspy_core::Site;
 use nom::{Err, Input, Mode, OutputMode, PResult, Parser};
 
-use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose};
+use super::activation::{
+    Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose,
+};
 
 /// Parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +48,12 @@ impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
         }
         let left = input.input_len();
         let mut frame = ActivationFrame::vacant();
-        let activation = Activation::begin_for(&mut frame, self.production, Position::Left(left), purpose::<OM>());
+        let activation = Activation::begin_for(
+            &mut frame,
+            self.production,
+            Position::Left(left),
+            purpose::<OM>(),
+        );
         let result = self.parser.process::<OM>(input);
         let (ended, left) = match &result {
             Ok((rest, _)) => (ActivationEnd::Matched, rest.input_len()),

@@ -33,7 +33,11 @@ pub(crate) fn record_shadow(site: &'static Site, sentence: String) {
 
 /// Registers the sites of a grammar's productions, in their order. Each grammar has separate sites,
 /// for the rest of the process.
-pub(crate) fn sites(productions: &[Production], start: usize, file: impl Fn(usize) -> String) -> Vec<&'static Site> {
+pub(crate) fn sites(
+    productions: &[Production],
+    start: usize,
+    file: impl Fn(usize) -> String,
+) -> Vec<&'static Site> {
     let mut files: Vec<&'static str> = Vec::new();
     let site = |production: &Production| {
         while files.len() <= production.file {

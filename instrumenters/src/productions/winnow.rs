@@ -51,20 +51,27 @@ pub trait ParserExt<I, O, E>: Parser<I, O, E> + Sized {
     /// Makes an event of each activation of this parser, at the production's site.
     #[track_caller]
     fn spied(self, production: impl IntoProduction) -> SpiedParser<Self, I, O, E> {
-        SpiedParser { parser: self, production: production.site(Location::caller()), parses: PhantomData }
+        SpiedParser {
+            parser: self,
+            production: production.site(Location::caller()),
+            parses: PhantomData,
+        }
     }
 }
 
 impl<I, O, E, P: Parser<I, O, E>> ParserExt<I, O, E> for P {}
 
-impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for SpiedParser<P, I, O, E> {
+impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E>
+    for SpiedParser<P, I, O, E>
+{
     #[inline]
     fn parse_next(&mut self, input: &mut I) -> Result<O, E> {
         if !self.production.is_armed() {
             return self.parser.parse_next(input);
         }
         let mut frame = ActivationFrame::vacant();
-        let activation = Activation::begin(&mut frame, self.production, Position::Left(input.eof_offset()));
+        let activation =
+            Activation::begin(&mut frame, self.production, Position::Left(input.eof_offset()));
         let result = self.parser.parse_next(input);
         let ended = match &result {
             Ok(_) => ActivationEnd::Matched,

@@ -34,7 +34,8 @@ pub(super) enum EventRole {
 
 /// Returns the callsite with this metadata, which is registered the first time.
 ///
-/// The key is the address of the metadata. Callsites themselves may share an address, because most have no size.
+/// The key is the address of the metadata. Callsites themselves may share an address, because most
+/// have no size.
 #[inline]
 pub(super) fn lookup(metadata: &'static Metadata<'static>) -> &'static Callsite {
     thread_local! {
@@ -47,10 +48,16 @@ pub(super) fn lookup(metadata: &'static Metadata<'static>) -> &'static Callsite 
 #[cold]
 fn register(metadata: &'static Metadata<'static>, address: usize) -> &'static Callsite {
     static ALL: RwLock<Option<HashMap<usize, &'static Callsite>>> = RwLock::new(None);
-    let known = ALL.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|all| all.get(&address).copied());
+    let known = ALL
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .as_ref()
+        .and_then(|all| all.get(&address).copied());
     known.unwrap_or_else(|| {
         let mut all = ALL.write().unwrap_or_else(PoisonError::into_inner);
-        all.get_or_insert_default().entry(address).or_insert_with(|| Box::leak(Box::new(Callsite::new(metadata))))
+        all.get_or_insert_default()
+            .entry(address)
+            .or_insert_with(|| Box::leak(Box::new(Callsite::new(metadata))))
     })
 }
 
@@ -65,7 +72,10 @@ impl Callsite {
             lines,
             skipped: None,
         });
-        let own = metadata.fields().iter().find_map(|field| Some((field.index(), subject_kind(field.name())?)));
+        let own = metadata
+            .fields()
+            .iter()
+            .find_map(|field| Some((field.index(), subject_kind(field.name())?)));
         let subject = own.or_else(|| subject_fields::chosen(metadata));
         Callsite { site, subject, role: EventRole::from_metadata(metadata) }
     }

@@ -85,7 +85,11 @@ where
         match callsite.role {
             EventRole::Plain => {}
             EventRole::LogRecord => {
-                return self.record_event(log_records::callsite(event).unwrap_or(callsite), event, &context);
+                return self.record_event(
+                    log_records::callsite(event).unwrap_or(callsite),
+                    event,
+                    &context,
+                );
             }
             EventRole::Return | EventRole::Error => self.record_end(callsite.role, event, &context),
         }
@@ -111,8 +115,13 @@ where
 
 impl Spans {
     #[inline(never)]
-    fn begin<S>(&self, callsite: &Callsite, attributes: &Attributes<'_>, id: &Id, context: &Context<'_, S>)
-    where
+    fn begin<S>(
+        &self,
+        callsite: &Callsite,
+        attributes: &Attributes<'_>,
+        id: &Id,
+        context: &Context<'_, S>,
+    ) where
         S: Subscriber + for<'l> LookupSpan<'l>,
     {
         let cause = self.cause(attributes.is_root(), attributes.parent(), context);
@@ -142,7 +151,8 @@ impl Spans {
             return;
         }
         let subject = fields::subject(callsite, event);
-        let begin = || hook::enter_with(callsite.site, subject, |reify| fields::arguments(event, reify));
+        let begin =
+            || hook::enter_with(callsite.site, subject, |reify| fields::arguments(event, reify));
         let cause = self.cause(event.is_root(), event.parent(), context);
         cause.of(|| begin().done(Outcome::Instant));
     }
@@ -164,7 +174,9 @@ impl Spans {
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
     {
-        let around = || context.span(id)?.scope().skip(1).find_map(|span| self.event_of(&span.id(), context));
+        let around = || {
+            context.span(id)?.scope().skip(1).find_map(|span| self.event_of(&span.id(), context))
+        };
         self.event_of(id, context).or_else(around)
     }
 
@@ -197,7 +209,12 @@ impl Spans {
 
     /// Runs `then` on a span, if it is observed.
     #[inline]
-    fn with<S, R>(&self, id: &Id, context: &Context<'_, S>, then: impl FnOnce(&SpanCall) -> R) -> Option<R>
+    fn with<S, R>(
+        &self,
+        id: &Id,
+        context: &Context<'_, S>,
+        then: impl FnOnce(&SpanCall) -> R,
+    ) -> Option<R>
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
     {

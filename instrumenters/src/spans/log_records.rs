@@ -25,8 +25,11 @@ pub(super) fn callsite(record: &Event<'_>) -> Option<&'static Callsite> {
     record.record(&mut hashed);
     let level = *record.metadata().level();
     let place = fnv(hashed.0, level.as_str().as_bytes());
-    let known =
-        ALL.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(|all| (all.get(&place).copied(), all.len()));
+    let known = ALL
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .as_ref()
+        .map(|all| (all.get(&place).copied(), all.len()));
     match known {
         Some((Some(callsite), _)) => Some(callsite),
         Some((None, PLACES_MAX..)) => None,
@@ -34,7 +37,9 @@ pub(super) fn callsite(record: &Event<'_>) -> Option<&'static Callsite> {
             let mut written = Written::default();
             record.record(&mut written);
             let mut all = ALL.write().unwrap_or_else(PoisonError::into_inner);
-            Some(all.get_or_insert_default().entry(place).or_insert_with(|| written.callsite(level)))
+            Some(
+                all.get_or_insert_default().entry(place).or_insert_with(|| written.callsite(level)),
+            )
         }
     }
 }

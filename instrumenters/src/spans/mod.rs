@@ -1,7 +1,8 @@
 //! Spans and events of `tracing`.
 //!
-//! [`layer`] is a layer of `tracing-subscriber`, to be combined with others. It sets no subscriber, and it records nothing
-//! without a profiler. Each span and each event of the program is a site; [`spans`] selects sites.
+//! [`layer`] is a layer of `tracing-subscriber`, to be combined with others. It sets no subscriber,
+//! and it records nothing without a profiler. Each span and each event of the program is a site;
+//! [`spans`] selects sites.
 //!
 //! ```
 //! use metaspy::prelude::*;
@@ -23,8 +24,9 @@
 //! # Ok::<(), metaspy::InstallError>(())
 //! ```
 //!
-//! A span is one event from its creation to its close, however often and on whatever threads it is entered. Its effects are
-//! the events that begin while it is entered, including calls of observed functions.
+//! A span is one event from its creation to its close, however often and on whatever threads it is
+//! entered. Its effects are the events that begin while it is entered, including calls of observed
+//! functions.
 
 mod callsite;
 mod fields;

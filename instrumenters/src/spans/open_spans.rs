@@ -45,7 +45,11 @@ pub(super) enum Found<'l> {
 
 impl OpenSpans {
     pub fn new() -> Self {
-        let cell = || Cell { id: AtomicU64::new(0), overflowed: AtomicU32::new(0), call: SpanCall::vacant() };
+        let cell = || Cell {
+            id: AtomicU64::new(0),
+            overflowed: AtomicU32::new(0),
+            call: SpanCall::vacant(),
+        };
         OpenSpans((0..CELLS).map(|_| cell()).collect())
     }
 

@@ -20,7 +20,8 @@ pub fn subject_field(target: &'static str, field: &'static str) {
 /// Returns the field that was chosen for a callsite, and the kind of its subjects.
 pub(super) fn chosen(metadata: &'static Metadata<'static>) -> Option<(usize, KindId)> {
     let chosen = CHOSEN.read().unwrap_or_else(PoisonError::into_inner);
-    let fields = chosen.iter().filter(|(target, _)| *target == metadata.target()).map(|(_, field)| *field);
+    let fields =
+        chosen.iter().filter(|(target, _)| *target == metadata.target()).map(|(_, field)| *field);
     let field = fields.filter_map(|field| metadata.fields().field(field)).next()?;
     // A kind lives as long as its callsite, for the rest of the process.
     Some((field.index(), Box::leak(Box::new(Kind::new(field.name()))).id()))

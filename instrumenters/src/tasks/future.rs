@@ -75,14 +75,21 @@ impl Stage {
             Stage::Timed(seen) => (seen.0, Some(seen.1)),
             Stage::Unobserved | Stage::Observed(_) => return,
         };
-        *self = if site.is_armed() { Stage::Observed(Box::new(call(site, made))) } else { Stage::Unobserved };
+        *self = if site.is_armed() {
+            Stage::Observed(Box::new(call(site, made)))
+        } else {
+            Stage::Unobserved
+        };
     }
 }
 
 #[cold]
 fn call(site: &'static Site, made: Option<Instant>) -> AsyncCall {
     let Some(waited) = made.map(|made| Waited(made.elapsed())) else { return AsyncCall::new(site) };
-    AsyncCall::showing(site, show(site, Subject::NONE, |reify: &mut Reify<'_>| reify.arg("waited", &waited)))
+    AsyncCall::showing(
+        site,
+        show(site, Subject::NONE, |reify: &mut Reify<'_>| reify.arg("waited", &waited)),
+    )
 }
 
 /// Duration with a cheap format, because it is written for each task.
@@ -99,7 +106,11 @@ impl<F> SpiedFuture<F> {
     #[inline]
     pub(super) fn new(future: F, site: &'static Site) -> Self {
         // The clock is not read if the site is not armed.
-        let stage = if site.is_armed() { Stage::Timed(Box::new((site, Instant::now()))) } else { Stage::Created(site) };
+        let stage = if site.is_armed() {
+            Stage::Timed(Box::new((site, Instant::now())))
+        } else {
+            Stage::Created(site)
+        };
         SpiedFuture { future, task: Task { cause: carried(), stage } }
     }
 }
@@ -113,9 +124,11 @@ impl<F: Future> Future for SpiedFuture<F> {
         let _because = this.task.cause.because();
         this.task.stage.begin();
         match &mut this.task.stage {
-            Stage::Observed(call) => {
-                call.poll(task_sites::next_task, || this.future.poll(context), |_, _| Outcome::Returned)
-            }
+            Stage::Observed(call) => call.poll(
+                task_sites::next_task,
+                || this.future.poll(context),
+                |_, _| Outcome::Returned,
+            ),
             _ => this.future.poll(context),
         }
     }

@@ -40,7 +40,8 @@ impl<T: 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.0.spawn(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
+        self.0
+            .spawn(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
     }
 
     /// Spawns a task with a cause, like [`tokio::task::JoinSet::spawn_on`].
@@ -50,7 +51,10 @@ impl<T: 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.0.spawn_on(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())), handle)
+        self.0.spawn_on(
+            SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())),
+            handle,
+        )
     }
 
     /// Spawns a task with a cause, like [`tokio::task::JoinSet::spawn_local`].
@@ -59,7 +63,10 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.0.spawn_local(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
+        self.0.spawn_local(SpiedFuture::new(
+            future,
+            task_sites::for_type::<F>("task", Location::caller()),
+        ))
     }
 
     /// Spawns a task with a cause, like [`tokio::task::JoinSet::spawn_local_on`].
@@ -68,8 +75,10 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.0
-            .spawn_local_on(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())), local_set)
+        self.0.spawn_local_on(
+            SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())),
+            local_set,
+        )
     }
 
     /// Runs a blocking closure with a cause, like [`tokio::task::JoinSet::spawn_blocking`].
@@ -79,7 +88,10 @@ impl<T: 'static> JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.0.spawn_blocking(observed(work, task_sites::for_type::<F>("blocking", Location::caller())))
+        self.0.spawn_blocking(observed(
+            work,
+            task_sites::for_type::<F>("blocking", Location::caller()),
+        ))
     }
 
     /// Runs a blocking closure with a cause, like [`tokio::task::JoinSet::spawn_blocking_on`].
@@ -89,7 +101,10 @@ impl<T: 'static> JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.0.spawn_blocking_on(observed(work, task_sites::for_type::<F>("blocking", Location::caller())), handle)
+        self.0.spawn_blocking_on(
+            observed(work, task_sites::for_type::<F>("blocking", Location::caller())),
+            handle,
+        )
     }
 }
 

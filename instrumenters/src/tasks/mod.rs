@@ -1,8 +1,9 @@
 //! Tasks: work that runs later, or on another thread, with the cause that it has here.
 //!
-//! A call stack ends where a task, a thread or a callback begins. These wrappers continue it: the cause of a task's work is
-//! the event that spawned it. A named task, or a task that [`spawn`] names after its function, is an event itself, from
-//! its first poll to its end, with the number of polls and its busy time.
+//! A call stack ends where a task, a thread or a callback begins. These wrappers continue it: the
+//! cause of a task's work is the event that spawned it. A named task, or a task that [`spawn`]
+//! names after its function, is an event itself, from its first poll to its end, with the number of
+//! polls and its busy time.
 //!
 //! ```
 //! use metaspy::prelude::*;
@@ -18,8 +19,8 @@
 //! # Ok::<(), metaspy::InstallError>(())
 //! ```
 //!
-//! (Ressia, Bergel, Nierstrasz, Renggli: *Modeling Domain-Specific Profilers*, section 6, leave causality across
-//! processes open.)
+//! (Ressia, Bergel, Nierstrasz, Renggli: *Modeling Domain-Specific Profilers*, section 6, leave
+//! causality across processes open.)
 
 mod carry;
 mod future;

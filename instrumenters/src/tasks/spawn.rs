@@ -41,7 +41,10 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    task::spawn_local(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
+    task::spawn_local(SpiedFuture::new(
+        future,
+        task_sites::for_type::<F>("task", Location::caller()),
+    ))
 }
 
 /// Runs a closure with [`tokio::task::spawn_blocking`], with the event and cause of [`spawn`]. The

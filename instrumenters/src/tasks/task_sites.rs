@@ -32,7 +32,10 @@ pub(super) fn named(name: &'static str, at: &'static Location<'static>) -> &'sta
 /// the future of `pipeline::consume`.
 ///
 /// If the type has no function in it, the site is named after the place that spawns.
-pub(super) fn for_type<T: ?Sized>(kind: &'static str, at: &'static Location<'static>) -> &'static Site {
+pub(super) fn for_type<T: ?Sized>(
+    kind: &'static str,
+    at: &'static Location<'static>,
+) -> &'static Site {
     let ty = type_name::<T>();
     let make = || match function(ty) {
         Some(function) => {
@@ -72,7 +75,11 @@ mod tests {
     fn a_future_is_named_after_its_function() {
         assert_eq!(function("a::b::{{closure}}"), Some("a::b"));
         assert_eq!(function("a::b::{{closure}}::{{closure}}"), Some("a::b"));
-        let others = ["core::pin::Pin<alloc::boxed::Box<dyn core::future::Future>>", "a::B", "a::b<u8>::{{closure}}"];
+        let others = [
+            "core::pin::Pin<alloc::boxed::Box<dyn core::future::Future>>",
+            "a::B",
+            "a::b<u8>::{{closure}}",
+        ];
         assert_eq!(others.map(function), [None; 3]);
     }
 }

@@ -37,7 +37,8 @@ pub(super) fn observed<R>(work: impl FnOnce() -> R, site: &'static Site) -> impl
     let cause = carried();
     move || {
         let _because = cause.because();
-        let call = if site.is_armed() { enter(site, task_sites::next_task()) } else { Call::inert() };
+        let call =
+            if site.is_armed() { enter(site, task_sites::next_task()) } else { Call::inert() };
         let value = work();
         call.done(Outcome::Returned);
         value

@@ -19,8 +19,9 @@ const CELLS: [&str; 4] = ["LazyCell", "LazyLock", "OnceCell", "OnceLock"];
 /// Methods of maps of std that look up a key.
 const LOOKUPS: [&str; 3] = ["contains_key", "get", "get_mut"];
 
-/// Returns true if a body fills a cell of std once, looks up an entry of a map, or looks up a key in a map and inserts into
-/// the same map later. Closures count with their function; nested functions do not count.
+/// Returns true if a body fills a cell of std once, looks up an entry of a map, or looks up a key
+/// in a map and inserts into the same map later. Closures count with their function; nested
+/// functions do not count.
 pub fn is_in(block: &Block) -> bool {
     let mut found = Found::default();
     found.visit_block(block);
@@ -46,21 +47,27 @@ impl<'ast> Visit<'ast> for Found {
         // What is inserted is computed first, so its lookups come first, too.
         visit::visit_expr_method_call(self, call);
         match call.args.len() {
-            1 if LOOKUPS.iter().any(|name| call.method == name) => self.looked_up.push(map_of(&call.receiver)),
-            2 if call.method == "insert" => self.fills |= self.looked_up.contains(&map_of(&call.receiver)),
+            1 if LOOKUPS.iter().any(|name| call.method == name) => {
+                self.looked_up.push(map_of(&call.receiver))
+            }
+            2 if call.method == "insert" => {
+                self.fills |= self.looked_up.contains(&map_of(&call.receiver))
+            }
             _ => {}
         }
     }
 
     fn visit_path(&mut self, path: &'ast Path) {
-        self.fills |= path.segments.iter().any(|segment| CELLS.iter().any(|name| segment.ident == name));
+        self.fills |=
+            path.segments.iter().any(|segment| CELLS.iter().any(|name| segment.ident == name));
         visit::visit_path(self, path);
     }
 }
 
 /// Returns the map behind a lock or a `RefCell`, as it is written.
 fn map_of(mut receiver: &Expr) -> String {
-    const GUARDS: [&str; 8] = ["as_mut", "as_ref", "borrow", "borrow_mut", "lock", "read", "unwrap", "write"];
+    const GUARDS: [&str; 8] =
+        ["as_mut", "as_ref", "borrow", "borrow_mut", "lock", "read", "unwrap", "write"];
     while let Expr::MethodCall(call) = receiver
         && call.args.is_empty()
         && GUARDS.iter().any(|name| call.method == name)
@@ -84,8 +91,14 @@ mod tests {
         check("self.sizes.entry(key).or_insert_with(compute)", true);
         check("static ALL: std::sync::OnceLock<Vec<u8>> = OnceLock::new(); 7", true);
         check("LazyLock::force(&TABLE)", true);
-        check("if let Some(known) = self.sizes.get(&key) { return *known; } self.sizes.insert(key, 7);", true);
-        check("if !self.sizes.borrow().contains_key(&key) { self.sizes.borrow_mut().insert(key, 7); }", true);
+        check(
+            "if let Some(known) = self.sizes.get(&key) { return *known; } self.sizes.insert(key, 7);",
+            true,
+        );
+        check(
+            "if !self.sizes.borrow().contains_key(&key) { self.sizes.borrow_mut().insert(key, 7); }",
+            true,
+        );
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Cyclomatic complexity of a function: the number of independent paths through its body.
 
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, ExprBinary, ExprClosure, ExprForLoop, ExprIf, ExprMatch, ExprTry, ExprWhile, Item, PatGuard};
+use syn::{
+    BinOp, Block, ExprBinary, ExprClosure, ExprForLoop, ExprIf, ExprMatch, ExprTry, ExprWhile,
+    Item, PatGuard,
+};
 
 /// Computes the complexity of a body.
 ///

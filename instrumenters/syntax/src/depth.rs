@@ -67,7 +67,9 @@ impl Level {
         let sign = mem::replace(&mut self.sign, ' ');
         self.chain += 1;
         match &token {
-            TokenTree::Ident(word) if is_behind_braces && word != "else" && word != "as" => self.end_statement(),
+            TokenTree::Ident(word) if is_behind_braces && word != "else" && word != "as" => {
+                self.end_statement()
+            }
             TokenTree::Punct(punct) => {
                 self.sign = punct.as_char();
                 match self.sign {
@@ -75,8 +77,13 @@ impl Level {
                     ',' => self.chain = self.least,
                     '<' => self.arguments.push(mem::replace(&mut self.least, self.chain)),
                     // A comparison has this sign, too, so the chain may go on.
-                    '>' if sign != '-' && sign != '=' => self.least = self.arguments.pop().unwrap_or(0),
-                    '#' => self.before_attribute = Some(if is_behind_braces { 0 } else { self.chain - 1 }),
+                    '>' if sign != '-' && sign != '=' => {
+                        self.least = self.arguments.pop().unwrap_or(0)
+                    }
+                    '#' => {
+                        self.before_attribute =
+                            Some(if is_behind_braces { 0 } else { self.chain - 1 })
+                    }
                     '!' => self.before_attribute = before_attribute,
                     _ => {}
                 }

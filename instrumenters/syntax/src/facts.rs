@@ -3,7 +3,9 @@
 pub use metaspy_format::facts::{Facts, Returns, SelfKind, Visibility};
 
 use quote::ToTokens;
-use syn::{FnArg, GenericArgument, PathArguments, Receiver, ReceiverKind, ReturnType, Signature, Type};
+use syn::{
+    FnArg, GenericArgument, PathArguments, Receiver, ReceiverKind, ReturnType, Signature, Type,
+};
 
 use crate::name;
 
@@ -26,14 +28,18 @@ fn typed_self_kind(ty: &Type) -> SelfKind {
     match ty {
         Type::Reference(to) if is_self(&to.elem) && to.mutability.is_some() => SelfKind::Mut,
         Type::Reference(to) if is_self(&to.elem) => SelfKind::Ref,
-        Type::Path(of) => match of.path.segments.last().map(|last| (&last.ident, &last.arguments)) {
-            Some((name, PathArguments::AngleBracketed(of))) if name == "Pin" => match of.args.first() {
-                Some(GenericArgument::Type(to @ Type::Reference(_))) => typed_self_kind(to),
+        Type::Path(of) => {
+            match of.path.segments.last().map(|last| (&last.ident, &last.arguments)) {
+                Some((name, PathArguments::AngleBracketed(of))) if name == "Pin" => {
+                    match of.args.first() {
+                        Some(GenericArgument::Type(to @ Type::Reference(_))) => typed_self_kind(to),
+                        _ => SelfKind::Other,
+                    }
+                }
+                _ if is_self(ty) => SelfKind::Value,
                 _ => SelfKind::Other,
-            },
-            _ if is_self(ty) => SelfKind::Value,
-            _ => SelfKind::Other,
-        },
+            }
+        }
         _ => SelfKind::Other,
     }
 }
@@ -54,7 +60,8 @@ fn pointers(ty: &Type) -> usize {
         Type::Paren(inner) => pointers(&inner.elem),
         Type::Group(inner) => pointers(&inner.elem),
         Type::Path(of) => {
-            let Some(PathArguments::AngleBracketed(arguments)) = of.path.segments.last().map(|last| &last.arguments)
+            let Some(PathArguments::AngleBracketed(arguments)) =
+                of.path.segments.last().map(|last| &last.arguments)
             else {
                 return 0;
             };
@@ -76,7 +83,10 @@ fn pointers(ty: &Type) -> usize {
 }
 
 fn is_to_self(ty: &Type) -> bool {
-    ty.to_token_stream().to_string().split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "Self")
+    ty.to_token_stream()
+        .to_string()
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|word| word == "Self")
 }
 
 /// Returns the visibility that is written before an item.
@@ -133,7 +143,9 @@ pub fn is_nothing(ty: &Type) -> bool {
         Type::Group(inner) => is_nothing(&inner.elem),
         Type::Path(path) => {
             let mut segments = path.path.segments.iter().rev();
-            let Some(last) = segments.next().filter(|last| last.ident == "Result") else { return false };
+            let Some(last) = segments.next().filter(|last| last.ident == "Result") else {
+                return false;
+            };
             match &last.arguments {
                 PathArguments::AngleBracketed(arguments) => {
                     let mut types = arguments.args.iter().filter_map(|argument| match argument {
@@ -169,7 +181,8 @@ mod tests {
             ("self: Arc<Self>", SelfKind::Other),
             ("self: Self", SelfKind::Value),
         ] {
-            let method: syn::TraitItemFn = syn::parse_str(&format!("fn f({receiver});")).expect("a method");
+            let method: syn::TraitItemFn =
+                syn::parse_str(&format!("fn f({receiver});")).expect("a method");
             assert_eq!(self_kind(&method.sig), expected, "{receiver}");
         }
     }
@@ -189,7 +202,8 @@ mod tests {
             ("self: Scene<T>", 0),
             ("self: Own<Self>", 1),
         ] {
-            let method: syn::TraitItemFn = syn::parse_str(&format!("fn f({receiver});")).expect("a method");
+            let method: syn::TraitItemFn =
+                syn::parse_str(&format!("fn f({receiver});")).expect("a method");
             let receiver = method.sig.receiver().expect("it has one");
             assert_eq!(pointers_to_self(receiver), expected);
         }

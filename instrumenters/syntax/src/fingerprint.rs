@@ -58,7 +58,8 @@ fn add(hash: &mut Fnv, tokens: TokenStream) {
 fn is_documentation(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else { return false };
     let first = group.stream().into_iter().next();
-    group.delimiter() == Delimiter::Bracket && matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
+    group.delimiter() == Delimiter::Bracket
+        && matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
 }
 
 /// Returns the signs around a group. Groups without signs come from macros.

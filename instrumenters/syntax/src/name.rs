@@ -17,7 +17,8 @@ pub fn of_path(path: &Path) -> String {
 /// Returns the last segments of the paths of attributes. For `#[unsafe(naked)]` it is `naked`.
 pub fn of_attributes(attrs: &[Attribute]) -> Vec<String> {
     let name = |attr: &Attribute| {
-        let inner = attr.path().is_ident("unsafe").then(|| attr.parse_args::<Meta>().ok()).flatten();
+        let inner =
+            attr.path().is_ident("unsafe").then(|| attr.parse_args::<Meta>().ok()).flatten();
         of_path(inner.as_ref().map_or(attr.path(), Meta::path))
     };
     attrs.iter().map(name).collect()

@@ -2,7 +2,9 @@
 
 use syn::{Attribute, Block, ItemImpl, ItemTrait, Path, ReturnType, Signature, TypeParamBound};
 
-use crate::facts::{Facts, SelfKind, Visibility, returns, returns_nothing, self_kind, visibility, written};
+use crate::facts::{
+    Facts, SelfKind, Visibility, returns, returns_nothing, self_kind, visibility, written,
+};
 use crate::{caching, complexity, name, refusal, type_arguments};
 
 /// An `impl`, a trait, or neither.
@@ -30,8 +32,9 @@ impl Owner {
         let of_trait = item.trait_.as_ref().map(|(path, ..)| name::of_path(path));
         let is_allocator = of_trait.as_ref().is_some_and(|of| of == "GlobalAlloc");
         let observed = refusal::is_observed(&item.attrs).then_some(refusal::OBSERVED);
-        let arguments =
-            |path: Option<&Path>| path.map(|path| type_arguments::of(path, &item.generics)).unwrap_or_default();
+        let arguments = |path: Option<&Path>| {
+            path.map(|path| type_arguments::of(path, &item.generics)).unwrap_or_default()
+        };
         Owner {
             ty: Some(name::of_type(&item.self_ty)),
             written: written(&item.self_ty),
@@ -48,7 +51,9 @@ impl Owner {
     /// Returns the owner of the default methods of a trait.
     pub fn of_trait(item: &ItemTrait) -> Self {
         let supertrait = |bound: &TypeParamBound| match bound {
-            TypeParamBound::Trait(bound) if bound.maybe.is_none() => Some(name::of_path(&bound.path)),
+            TypeParamBound::Trait(bound) if bound.maybe.is_none() => {
+                Some(name::of_path(&bound.path))
+            }
             _ => None,
         };
         Owner {
@@ -66,7 +71,13 @@ impl Owner {
     }
 
     /// Returns the facts of a method, or of a free function if there is no owner.
-    pub fn facts(&self, sig: &Signature, attrs: &[Attribute], vis: &syn::Visibility, body: &Block) -> Facts {
+    pub fn facts(
+        &self,
+        sig: &Signature,
+        attrs: &[Attribute],
+        vis: &syn::Visibility,
+        body: &Block,
+    ) -> Facts {
         Facts {
             of_type: self.ty.clone(),
             of_trait: self.of_trait.clone(),
@@ -89,7 +100,9 @@ impl Owner {
     /// Returns true for an `impl` of a trait of std that makes this method `#[track_caller]`.
     pub fn is_tracked(&self, sig: &Signature) -> bool {
         let tracked = [("Index", "index"), ("IndexMut", "index_mut")];
-        let is_of = |(of, method): (&str, &str)| self.of_trait.as_deref() == Some(of) && sig.ident == method;
+        let is_of = |(of, method): (&str, &str)| {
+            self.of_trait.as_deref() == Some(of) && sig.ident == method
+        };
         self.ty.is_some() && tracked.into_iter().any(is_of)
     }
 

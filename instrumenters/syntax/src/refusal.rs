@@ -3,7 +3,8 @@
 use syn::{Attribute, Meta, Signature};
 
 /// Reason of a method that a macro expands to.
-pub const MADE_BY_A_MACRO: &str = "a macro makes it, and an attribute runs before that macro is expanded";
+pub const MADE_BY_A_MACRO: &str =
+    "a macro makes it, and an attribute runs before that macro is expanded";
 /// Reason of a method that its author left out.
 pub const LEFT_OUT: &str = "left out by #[observe(skip)]";
 /// Reason of a function with `#[observe]`, where a weaver would add a second hook.
@@ -26,8 +27,13 @@ pub fn reason(sig: &Signature, attrs: &[Attribute]) -> Option<&'static str> {
         return Some("the arguments of a variadic function have no names");
     }
     // `extern "Rust"` is the ordinary ABI.
-    let is_foreign = sig.abi.as_ref().is_some_and(|abi| abi.name.as_ref().is_none_or(|name| name.value() != "Rust"));
-    is_foreign.then_some("a function with a foreign ABI is called by code outside Rust, where a hook may not run")
+    let is_foreign = sig
+        .abi
+        .as_ref()
+        .is_some_and(|abi| abi.name.as_ref().is_none_or(|name| name.value() != "Rust"));
+    is_foreign.then_some(
+        "a function with a foreign ABI is called by code outside Rust, where a hook may not run",
+    )
 }
 
 /// Returns true if an item has the attribute `#[observe]`, by any path.
@@ -38,7 +44,9 @@ pub fn is_observed(attrs: &[Attribute]) -> bool {
 /// Returns true for `#[mark]` and `#[unsafe(mark)]`.
 fn is_marked(attr: &Attribute, mark: &str) -> bool {
     let is_mark = |meta: &Meta| meta.path().is_ident(mark);
-    is_mark(&attr.meta) || attr.path().is_ident("unsafe") && attr.parse_args::<Meta>().is_ok_and(|meta| is_mark(&meta))
+    is_mark(&attr.meta)
+        || attr.path().is_ident("unsafe")
+            && attr.parse_args::<Meta>().is_ok_and(|meta| is_mark(&meta))
 }
 
 #[cfg(test)]

@@ -19,15 +19,21 @@ pub(crate) fn path_of_type(ty: &Type) -> Option<&Path> {
 /// Returns the type arguments of a path, without lifetimes: `<&str>`. The text is empty without
 /// arguments, or if all of them are parameters.
 pub(crate) fn of(path: &Path, generics: &Generics) -> String {
-    let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments) else {
+    let Some(PathArguments::AngleBracketed(arguments)) =
+        path.segments.last().map(|last| &last.arguments)
+    else {
         return String::new();
     };
-    let arguments: Vec<&GenericArgument> =
-        arguments.args.iter().filter(|argument| !matches!(argument, GenericArgument::Lifetime(_))).collect();
+    let arguments: Vec<&GenericArgument> = arguments
+        .args
+        .iter()
+        .filter(|argument| !matches!(argument, GenericArgument::Lifetime(_)))
+        .collect();
     if arguments.iter().all(|argument| is_parameter(argument, generics)) {
         return String::new();
     }
-    let texts: Vec<String> = arguments.iter().map(|argument| of_tokens(argument.to_token_stream())).collect();
+    let texts: Vec<String> =
+        arguments.iter().map(|argument| of_tokens(argument.to_token_stream())).collect();
     format!("<{}>", texts.join(","))
 }
 

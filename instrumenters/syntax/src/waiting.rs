@@ -1,4 +1,5 @@
-//! Detection of functions that wait, as far as their source shows it: for a time, a message, a thread, a connection.
+//! Detection of functions that wait, as far as their source shows it: for a time, a message, a
+//! thread, a connection.
 
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprCall, ExprMethodCall, Item};
@@ -26,8 +27,8 @@ const METHODS: [(&str, usize); 7] = [
     ("wait_timeout", 2),
 ];
 
-/// Returns the facts' further word about a body, with a space before it: empty if it calls nothing of std that waits.
-/// Closures count with their function; nested functions do not count.
+/// Returns the facts' further word about a body, with a space before it: empty if it calls nothing
+/// of std that waits. Closures count with their function; nested functions do not count.
 pub fn word_of(block: &Block) -> String {
     let mut found = Found(false);
     found.visit_block(block);
@@ -44,7 +45,8 @@ impl<'ast> Visit<'ast> for Found {
             let mut segments = path.path.segments.iter().rev();
             let (function, owner) = (segments.next(), segments.next());
             let is_named = |[of, name]: [&str; 2]| {
-                function.is_some_and(|it| it.ident == name) && owner.is_some_and(|it| it.ident == of)
+                function.is_some_and(|it| it.ident == name)
+                    && owner.is_some_and(|it| it.ident == of)
             };
             self.0 |= FUNCTIONS.into_iter().any(is_named);
         }
@@ -52,7 +54,9 @@ impl<'ast> Visit<'ast> for Found {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        self.0 |= METHODS.iter().any(|(name, arguments)| call.method == name && call.args.len() == *arguments);
+        self.0 |= METHODS
+            .iter()
+            .any(|(name, arguments)| call.method == name && call.args.len() == *arguments);
         visit::visit_expr_method_call(self, call);
     }
 }

@@ -1,14 +1,17 @@
-//! Crates that this workspace depends on are woven, as text, and read again: every fourth of them, and with
-//! `METASPY_LONG=1` in the environment all.
+//! Crates that this workspace depends on are woven, as text, and read again: every fourth of them,
+//! and with `METASPY_LONG=1` in the environment all.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 
-use metaspy_weave::source::{self, Edit, Function, Hook, HookKind, Spawn, Values, insertions, parse, weave};
+use metaspy_weave::source::{
+    self, Edit, Function, Hook, HookKind, Spawn, Values, insertions, parse, weave,
+};
 
-/// The roots of the libraries of all packages that cargo knows of here: most of them nobody here wrote.
+/// The roots of the libraries of all packages that cargo knows of here: most of them nobody here
+/// wrote.
 fn libraries() -> Vec<PathBuf> {
     // Packages of other platforms need not be here.
     let output = Command::new(env!("CARGO"))
@@ -16,7 +19,8 @@ fn libraries() -> Vec<PathBuf> {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs, as it runs this test");
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
     let packages = metadata["packages"].as_array().expect("there are packages");
     // Those of operating systems are huge, and all alike.
     let is_huge = |package: &&serde_json::Value| {
@@ -33,7 +37,10 @@ fn libraries() -> Vec<PathBuf> {
         let mut kinds = target["kind"].as_array().into_iter().flatten();
         kinds.any(|kind| kind == "lib" || kind == "proc-macro")
     };
-    targets.filter(is_library).map(|target| target["src_path"].as_str().expect("it has a root").into()).collect()
+    targets
+        .filter(is_library)
+        .map(|target| target["src_path"].as_str().expect("it has a root").into())
+        .collect()
 }
 
 /// What the compiler builds for.
@@ -57,7 +64,8 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
         is_trusted: false,
         is_alone: false,
     };
-    let hooks: Vec<Hook<'_>> = functions.iter().filter(|function| function.skipped.is_none()).map(hook).collect();
+    let hooks: Vec<Hook<'_>> =
+        functions.iter().filter(|function| function.skipped.is_none()).map(hook).collect();
     let spawns = &parsed.functions.spawns;
     let edits = spawns.iter().flat_map(Spawn::edits).chain(hooks.iter().cloned().map(Edit::from));
     let edits: Vec<Edit> = edits.collect();
@@ -65,24 +73,28 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
     assert_eq!(woven.lines().count(), file.text.lines().count(), "{shown}");
     let again = parse(&woven).unwrap_or_else(|error| panic!("{shown}, woven: {error}"));
     // What stands in a body that a macro is given, only the compiler sees.
-    let around: Vec<_> = hooks.iter().filter(|hook| hook.behind() == "})").map(|hook| &hook.function.body).collect();
+    let around: Vec<_> =
+        hooks.iter().filter(|hook| hook.behind() == "})").map(|hook| &hook.function.body).collect();
     let is_visible = |function: &&Function| {
         let body = &function.body;
         let is_within = |outer: &Range<usize>| outer.start <= body.start && body.end <= outer.end;
-        let is_spawned = spawns.iter().any(|spawn| spawn.is_given_to_a_macro() && is_within(&spawn.argument));
+        let is_spawned =
+            spawns.iter().any(|spawn| spawn.is_given_to_a_macro() && is_within(&spawn.argument));
         !is_spawned && !around.iter().any(|outer| *outer != body && is_within(outer))
     };
     let mut closures = BTreeMap::new();
     let visible = functions.iter().filter(is_visible);
-    let visible: Vec<_> = visible.map(|function| (renumbered(&function.name, &mut closures), function.lines)).collect();
+    let visible: Vec<_> = visible
+        .map(|function| (renumbered(&function.name, &mut closures), function.lines))
+        .collect();
     let name = |function: &Function| (function.name.clone(), function.lines);
     assert_eq!(again.functions.all.iter().map(name).collect::<Vec<_>>(), visible, "{shown}");
     assert!(taken_back(&woven, insertions(edits)) == file.text, "{shown}: it is another text");
     hooks.len()
 }
 
-/// The name with the numbers that closures have where only the visible ones are seen. `closures` has the closures so far by
-/// the name of what they stand in.
+/// The name with the numbers that closures have where only the visible ones are seen. `closures`
+/// has the closures so far by the name of what they stand in.
 fn renumbered(name: &str, closures: &mut BTreeMap<String, Vec<String>>) -> String {
     let mut renumbered = String::new();
     for part in name.split("::") {
@@ -119,7 +131,8 @@ fn taken_back(woven: &str, inserted: Vec<(usize, String)>) -> String {
 struct Woven {
     files: usize,
     functions: usize,
-    /// Files that `syn` does not understand: bare trait objects, say, which editions before 2021 allow.
+    /// Files that `syn` does not understand: bare trait objects, say, which editions before 2021
+    /// allow.
     unread: Vec<PathBuf>,
 }
 
@@ -143,7 +156,9 @@ fn weave_all(roots: &[PathBuf]) -> Woven {
 fn published_crates_are_what_they_were_but_for_the_hooks() {
     let every = if std::env::var_os("METASPY_LONG").is_some() { 1 } else { 4 };
     if every > 1 {
-        println!("SKIPPED: corpus-in-full: one library of {every} is woven; METASPY_LONG=1 weaves all");
+        println!(
+            "SKIPPED: corpus-in-full: one library of {every} is woven; METASPY_LONG=1 weaves all"
+        );
     }
     let roots: Vec<PathBuf> = libraries().into_iter().step_by(every).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -158,6 +173,13 @@ fn published_crates_are_what_they_were_but_for_the_hooks() {
     let sum = |of: fn(&Woven) -> usize| parts.iter().map(of).sum::<usize>();
     let (files, functions, unread) =
         (sum(|part| part.files), sum(|part| part.functions), sum(|part| part.unread.len()));
-    assert!(files > 1000 / every && functions > 10_000 / every, "{files} files, {functions} functions");
-    assert!(unread * 100 <= files, "{:?}", parts.iter().flat_map(|part| &part.unread).collect::<Vec<_>>());
+    assert!(
+        files > 1000 / every && functions > 10_000 / every,
+        "{files} files, {functions} functions"
+    );
+    assert!(
+        unread * 100 <= files,
+        "{:?}",
+        parts.iter().flat_map(|part| &part.unread).collect::<Vec<_>>()
+    );
 }

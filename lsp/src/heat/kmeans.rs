@@ -52,7 +52,8 @@ fn fill(
         return;
     }
     let end = first.midpoint(last);
-    let candidates = (low..=high.min(end - 1)).map(|begin| (begin, before[begin] + sums.cost(begin, end)));
+    let candidates =
+        (low..=high.min(end - 1)).map(|begin| (begin, before[begin] + sums.cost(begin, end)));
     let best = candidates.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((low, f64::INFINITY));
     (begins[end], costs[end]) = best;
     fill(sums, before, (costs, begins), (first, end - 1), (low, best.0));
@@ -92,7 +93,11 @@ impl Sums {
             });
             std::iter::once(0.0).chain(sums).collect()
         };
-        Sums { counts: running(|_, n| n), values: running(|x, n| x * n), squares: running(|x, n| x * x * n) }
+        Sums {
+            counts: running(|_, n| n),
+            values: running(|x, n| x * n),
+            squares: running(|x, n| x * x * n),
+        }
     }
 
     /// Returns the sum of the squared distances of these points to their mean.
@@ -113,29 +118,42 @@ mod tests {
             return sums.cost(begin, points.len());
         }
         let ends = begin + 1..=points.len() + 1 - clusters;
-        ends.map(|end| sums.cost(begin, end) + best(points, sums, end, clusters - 1)).fold(f64::INFINITY, f64::min)
+        ends.map(|end| sums.cost(begin, end) + best(points, sums, end, clusters - 1))
+            .fold(f64::INFINITY, f64::min)
     }
 
     #[test]
     fn no_other_division_is_better() {
         let mut seed = 1_u64;
         let mut random = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             seed >> 33
         };
         for round in 0..300 {
-            let values: Vec<f64> = (0..=round % 12).map(|_| (random() % 40) as f64 * 0.25).collect();
+            let values: Vec<f64> =
+                (0..=round % 12).map(|_| (random() % 40) as f64 * 0.25).collect();
             let clusters = 1 + round % 6;
             let points = distinct(values.iter().copied());
             let sums = Sums::new(&points);
             let found = breaks(values.iter().copied(), clusters);
-            let cuts: Vec<usize> = found.iter().map(|value| points.partition_point(|point| point.0 < *value)).collect();
+            let cuts: Vec<usize> = found
+                .iter()
+                .map(|value| points.partition_point(|point| point.0 < *value))
+                .collect();
             let ends = cuts.iter().copied().chain([points.len()]);
-            let cost: f64 =
-                std::iter::once(0).chain(cuts.iter().copied()).zip(ends).map(|(a, b)| sums.cost(a, b)).sum();
+            let cost: f64 = std::iter::once(0)
+                .chain(cuts.iter().copied())
+                .zip(ends)
+                .map(|(a, b)| sums.cost(a, b))
+                .sum();
             let clusters = clusters.min(points.len());
             assert_eq!(found.len(), clusters - 1);
-            assert!((cost - best(&points, &sums, 0, clusters)).abs() < 1e-9, "{values:?} {found:?}");
+            assert!(
+                (cost - best(&points, &sums, 0, clusters)).abs() < 1e-9,
+                "{values:?} {found:?}"
+            );
         }
     }
 

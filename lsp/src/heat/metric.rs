@@ -89,14 +89,19 @@ impl Metric {
             Metric::Memory => numbers.objects?.bytes,
             Metric::Instructions => numbers.instructions?.count,
             Metric::TimePerCall => return mean(numbers.total_ns?, numbers.timed_calls),
-            Metric::AllocationsPerCall => return mean(numbers.objects?.count, numbers.objects?.calls),
+            Metric::AllocationsPerCall => {
+                return mean(numbers.objects?.count, numbers.objects?.calls);
+            }
             Metric::MemoryPerCall => return mean(numbers.objects?.bytes, numbers.objects?.calls),
-            Metric::InstructionsPerCall => return mean(numbers.instructions?.count, numbers.instructed_calls),
+            Metric::InstructionsPerCall => {
+                return mean(numbers.instructions?.count, numbers.instructed_calls);
+            }
         };
         Some(count as f64)
     }
 
-    /// Formats the value of a function with its unit, and with a sign if it is a bound. Returns `None` if it was not recorded.
+    /// Formats the value of a function with its unit, and with a sign if it is a bound. Returns
+    /// `None` if it was not recorded.
     pub fn phrase(self, numbers: &Numbers) -> Option<String> {
         let sign = match (self, numbers.is_partly_timed(), numbers.total_at_most) {
             // The self time of a call contains callees that were not timed.
@@ -109,12 +114,14 @@ impl Metric {
         self.of(numbers).map(|value| format!("{sign}{}", self.write(value)))
     }
 
-    /// Returns true if some objects or instructions of a function found no room. Those of its calls are then too few.
+    /// Returns true if some objects or instructions of a function found no room. Those of its calls
+    /// are then too few.
     fn is_least(self, numbers: &Numbers) -> bool {
         match self {
-            Metric::Allocations | Metric::Memory | Metric::AllocationsPerCall | Metric::MemoryPerCall => {
-                numbers.objects.is_some_and(|objects| objects.is_least)
-            }
+            Metric::Allocations
+            | Metric::Memory
+            | Metric::AllocationsPerCall
+            | Metric::MemoryPerCall => numbers.objects.is_some_and(|objects| objects.is_least),
             Metric::Instructions | Metric::InstructionsPerCall => {
                 numbers.instructions.is_some_and(|instructions| instructions.is_least)
             }
@@ -165,7 +172,8 @@ mod tests {
     #[test]
     fn a_metric_that_was_not_recorded_has_no_value() {
         let none = Numbers { calls: 2, ..Numbers::default() };
-        let metrics = [Metric::Allocations, Metric::Memory, Metric::Instructions, Metric::TimePerCall];
+        let metrics =
+            [Metric::Allocations, Metric::Memory, Metric::Instructions, Metric::TimePerCall];
         assert_eq!(metrics.map(|metric| metric.of(&none)), [None; 4]);
         let objects = Some(Objects { count: 1_200, bytes: 9, calls: 2, is_least: false });
         let all = Numbers {
@@ -182,8 +190,12 @@ mod tests {
 
     #[test]
     fn a_mean_is_one_of_the_calls_that_were_measured() {
-        let means =
-            [Metric::TimePerCall, Metric::AllocationsPerCall, Metric::MemoryPerCall, Metric::InstructionsPerCall];
+        let means = [
+            Metric::TimePerCall,
+            Metric::AllocationsPerCall,
+            Metric::MemoryPerCall,
+            Metric::InstructionsPerCall,
+        ];
         let check = |count, measured, expected: [&str; 4]| {
             let numbers = Numbers {
                 calls: 1_000_000,
@@ -194,12 +206,47 @@ mod tests {
                 instructed_calls: measured,
                 ..Numbers::default()
             };
-            assert_eq!(means.map(|metric| written(metric, &numbers)), expected, "{count} of {measured}");
+            assert_eq!(
+                means.map(|metric| written(metric, &numbers)),
+                expected,
+                "{count} of {measured}"
+            );
         };
-        check(3, 2, ["2 ns a call", "1.5 allocations a call", "2 B allocated a call", "1.5 instructions a call"]);
-        check(4, 4, ["1 ns a call", "1 allocation a call", "1 B allocated a call", "1 instruction a call"]);
-        check(1, 99, ["0 ns a call", "<0.1 allocations a call", "<1 B allocated a call", "<0.1 instructions a call"]);
-        check(0, 9, ["0 ns a call", "0 allocations a call", "0 B allocated a call", "0 instructions a call"]);
+        check(
+            3,
+            2,
+            [
+                "2 ns a call",
+                "1.5 allocations a call",
+                "2 B allocated a call",
+                "1.5 instructions a call",
+            ],
+        );
+        check(
+            4,
+            4,
+            ["1 ns a call", "1 allocation a call", "1 B allocated a call", "1 instruction a call"],
+        );
+        check(
+            1,
+            99,
+            [
+                "0 ns a call",
+                "<0.1 allocations a call",
+                "<1 B allocated a call",
+                "<0.1 instructions a call",
+            ],
+        );
+        check(
+            0,
+            9,
+            [
+                "0 ns a call",
+                "0 allocations a call",
+                "0 B allocated a call",
+                "0 instructions a call",
+            ],
+        );
         check(7, 0, [""; 4]);
     }
 
@@ -211,8 +258,9 @@ mod tests {
             instructed_calls: 2,
             ..Numbers::default()
         };
-        let all =
-            Metric::ALL.into_iter().filter_map(|metric| metric.phrase(&numbers).filter(|_| metric != Metric::Calls));
+        let all = Metric::ALL
+            .into_iter()
+            .filter_map(|metric| metric.phrase(&numbers).filter(|_| metric != Metric::Calls));
         let expected = [
             "≥4 allocations",
             "≥8 B allocated",
@@ -228,9 +276,20 @@ mod tests {
     fn a_time_that_is_a_bound_has_a_sign() {
         let check = |timed_calls, total_at_most, expected: [&str; 3]| {
             let (self_ns, total_ns) = (Some(20), Some(30));
-            let numbers = Numbers { calls: 3, self_ns, total_ns, timed_calls, total_at_most, ..Numbers::default() };
+            let numbers = Numbers {
+                calls: 3,
+                self_ns,
+                total_ns,
+                timed_calls,
+                total_at_most,
+                ..Numbers::default()
+            };
             let times = [Metric::SelfTime, Metric::TotalTime, Metric::TimePerCall];
-            assert_eq!(times.map(|metric| written(metric, &numbers)), expected, "{timed_calls} {total_at_most}");
+            assert_eq!(
+                times.map(|metric| written(metric, &numbers)),
+                expected,
+                "{timed_calls} {total_at_most}"
+            );
         };
         check(3, false, ["20 ns self", "30 ns", "10 ns a call"]);
         check(3, true, ["20 ns self", "≤30 ns", "≤10 ns a call"]);

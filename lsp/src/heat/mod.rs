@@ -61,8 +61,13 @@ pub struct Classes {
 impl Classes {
     /// Computes the classes of these values.
     pub fn new(values: &[f64], scale: Scale) -> Classes {
-        let scaled = || values.iter().filter(|value| **value > 0.0).map(|value| scaled(*value, scale));
-        Classes { scale, classes: kmeans::breaks(scaled(), CLASSES), levels: kmeans::breaks(scaled(), LEVELS) }
+        let scaled =
+            || values.iter().filter(|value| **value > 0.0).map(|value| scaled(*value, scale));
+        Classes {
+            scale,
+            classes: kmeans::breaks(scaled(), CLASSES),
+            levels: kmeans::breaks(scaled(), LEVELS),
+        }
     }
 
     /// Returns the heat of a value.
@@ -71,7 +76,10 @@ impl Classes {
             return Heat::default();
         }
         let value = scaled(value, self.scale);
-        Heat { class: place(&self.classes, value, CLASSES), level: place(&self.levels, value, LEVELS) }
+        Heat {
+            class: place(&self.classes, value, CLASSES),
+            level: place(&self.levels, value, LEVELS),
+        }
     }
 }
 
@@ -104,7 +112,12 @@ mod tests {
     #[test]
     fn zero_is_a_class_of_its_own_and_tails_do_not_hide_the_rest() {
         check(&[0, 1, 1, 10, 100, 1_000, 1_000_000], Scale::Log, &[0, 1, 1, 1, 2, 2, 3], "·▁▁▂▃▄▆");
-        check(&[0, 1, 1, 10, 100, 1_000, 1_000_000], Scale::Linear, &[0, 1, 1, 1, 1, 2, 3], "·▁▁▂▃▄▆");
+        check(
+            &[0, 1, 1, 10, 100, 1_000, 1_000_000],
+            Scale::Linear,
+            &[0, 1, 1, 1, 1, 2, 3],
+            "·▁▁▂▃▄▆",
+        );
     }
 
     #[test]

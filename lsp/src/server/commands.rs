@@ -22,29 +22,42 @@ impl Server {
         match command {
             PICK => {
                 let selection = match &arguments[..] {
-                    [Value::String(word)] if word == "newest" || word == "all" => arguments[0].clone(),
+                    [Value::String(word)] if word == "newest" || word == "all" => {
+                        arguments[0].clone()
+                    }
                     _ => Value::Array(arguments),
                 };
                 let read = serde_json::from_value::<Selection>(selection).ok();
                 let is_known = |read: &Selection| match read {
                     Selection::Newest | Selection::All => true,
-                    Selection::Picked(ids) => !ids.is_empty() && self.snapshot.unknown(ids).next().is_none(),
+                    Selection::Picked(ids) => {
+                        !ids.is_empty() && self.snapshot.unknown(ids).next().is_none()
+                    }
                 };
                 self.settings.runs = read.filter(is_known).ok_or_else(|| {
-                    format!("{PICK} takes \"newest\", \"all\", or names of runs: {}", self.snapshot.names())
+                    format!(
+                        "{PICK} takes \"newest\", \"all\", or names of runs: {}",
+                        self.snapshot.names()
+                    )
                 })?;
                 self.send_settings();
             }
             METRIC => {
                 let metric = arguments.into_iter().next().unwrap_or_default();
-                self.settings.metric = serde_json::from_value(metric)
-                    .map_err(|_| format!("{METRIC} takes one of: {}", Metric::ALL.map(Metric::word).join(", ")))?;
+                self.settings.metric = serde_json::from_value(metric).map_err(|_| {
+                    format!("{METRIC} takes one of: {}", Metric::ALL.map(Metric::word).join(", "))
+                })?;
                 self.refresh();
             }
             EMPTY => {
                 let _ = self.reader.send(Command::Empty);
             }
-            _ => return Err(format!("there is no command {command}; the commands are {}", COMMANDS.join(", "))),
+            _ => {
+                return Err(format!(
+                    "there is no command {command}; the commands are {}",
+                    COMMANDS.join(", ")
+                ));
+            }
         }
         Ok(json!(null))
     }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use lsp_server::Connection;
 use lsp_types::{
-    CodeLensOptions, ExecuteCommandOptions, HoverProviderCapability, InitializeParams, InitializeResult, MarkupKind,
-    OneOf, PositionEncodingKind, ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, WorkspaceFoldersChangeEvent, WorkspaceFoldersServerCapabilities,
-    WorkspaceServerCapabilities,
+    CodeLensOptions, ExecuteCommandOptions, HoverProviderCapability, InitializeParams,
+    InitializeResult, MarkupKind, OneOf, PositionEncodingKind, ServerCapabilities, ServerInfo,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    WorkspaceFoldersChangeEvent, WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
 use metaspy_reader::platform::process::start_of;
 use serde_json::Value;
@@ -64,26 +64,34 @@ impl Client {
         // Clients differ in details, so unreadable options have their defaults.
         let options = params.get("initializationOptions").cloned().unwrap_or(Value::Null);
         let client = Client::new(&serde_json::from_value(params).unwrap_or_default(), &options);
-        let info = ServerInfo { name: "metaspy".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
-        let result = InitializeResult { capabilities: client.capabilities(), server_info: Some(info) };
+        let info =
+            ServerInfo { name: "metaspy".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
+        let result =
+            InitializeResult { capabilities: client.capabilities(), server_info: Some(info) };
         connection.initialize_finish(id, serde_json::to_value(result).ok()?).ok()?;
         Some(client)
     }
 
     fn new(params: &InitializeParams, options: &Value) -> Client {
-        let folders = params.workspace_folders.iter().flatten().filter_map(|folder| uri::to_path(folder.uri.as_str()));
+        let folders = params
+            .workspace_folders
+            .iter()
+            .flatten()
+            .filter_map(|folder| uri::to_path(folder.uri.as_str()));
         let mut folders: Vec<PathBuf> = folders.collect();
         #[allow(deprecated, reason = "older clients send nothing else")]
         if folders.is_empty() {
             folders.extend(params.root_uri.as_ref().and_then(|root| uri::to_path(root.as_str())));
         }
         let capabilities = &params.capabilities;
-        let encodings = capabilities.general.as_ref().and_then(|general| general.position_encodings.as_ref());
+        let encodings =
+            capabilities.general.as_ref().and_then(|general| general.position_encodings.as_ref());
         let has_utf8 = encodings.is_some_and(|all| all.contains(&PositionEncodingKind::UTF8));
         let hover = capabilities.text_document.as_ref().and_then(|text| text.hover.as_ref());
         let formats = hover.and_then(|hover| hover.content_format.as_ref());
         let has_markdown = formats.is_some_and(|formats| formats.contains(&MarkupKind::Markdown));
-        let lenses = capabilities.workspace.as_ref().and_then(|workspace| workspace.code_lens.as_ref());
+        let lenses =
+            capabilities.workspace.as_ref().and_then(|workspace| workspace.code_lens.as_ref());
         Client {
             folders,
             settings: Settings::read(options),
@@ -112,8 +120,10 @@ impl Client {
             change: Some(TextDocumentSyncKind::FULL),
             ..TextDocumentSyncOptions::default()
         };
-        let folders =
-            WorkspaceFoldersServerCapabilities { supported: Some(true), change_notifications: Some(OneOf::Left(true)) };
+        let folders = WorkspaceFoldersServerCapabilities {
+            supported: Some(true),
+            change_notifications: Some(OneOf::Left(true)),
+        };
         let commands = COMMANDS.map(str::to_owned).to_vec();
         ServerCapabilities {
             position_encoding: Some(encoding),
@@ -122,8 +132,14 @@ impl Client {
             code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
             inlay_hint_provider: Some(OneOf::Left(true)),
             document_symbol_provider: Some(OneOf::Left(true)),
-            execute_command_provider: Some(ExecuteCommandOptions { commands, ..ExecuteCommandOptions::default() }),
-            workspace: Some(WorkspaceServerCapabilities { workspace_folders: Some(folders), file_operations: None }),
+            execute_command_provider: Some(ExecuteCommandOptions {
+                commands,
+                ..ExecuteCommandOptions::default()
+            }),
+            workspace: Some(WorkspaceServerCapabilities {
+                workspace_folders: Some(folders),
+                file_operations: None,
+            }),
             ..ServerCapabilities::default()
         }
     }

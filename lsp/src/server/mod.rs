@@ -20,8 +20,8 @@ use lsp_types::notification::{
 use lsp_types::request::{CodeLensRefresh, Request as _};
 use lsp_types::{
     DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWorkspaceFoldersParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, LogMessageParams, MessageType, PublishDiagnosticsParams,
-    ShowMessageParams, Uri,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, LogMessageParams, MessageType,
+    PublishDiagnosticsParams, ShowMessageParams, Uri,
 };
 use serde::de::DeserializeOwned;
 
@@ -95,7 +95,12 @@ struct Server {
 }
 
 impl Server {
-    fn new(client: Client, messages: Sender<Message>, reader: Sender<Command>, texts: Sender<Text>) -> Server {
+    fn new(
+        client: Client,
+        messages: Sender<Message>,
+        reader: Sender<Command>,
+        texts: Sender<Text>,
+    ) -> Server {
         let settings = client.settings.clone();
         Server {
             client,
@@ -121,7 +126,8 @@ impl Server {
     ) -> End {
         let looks = if self.client.process.is_some() { tick(LOOK) } else { never() };
         loop {
-            let quiet = if self.changed.is_empty() { never() } else { crossbeam_channel::after(QUIET) };
+            let quiet =
+                if self.changed.is_empty() { never() } else { crossbeam_channel::after(QUIET) };
             select! {
                 recv(connection.receiver) -> message => match message {
                     Ok(Message::Request(request)) => {
@@ -237,7 +243,11 @@ impl Server {
         let runs = self.snapshot.runs.iter().filter(|run| run.picked || is_named);
         let mut problems: Vec<String> = runs
             .filter_map(|run| {
-                Some(format!("metaspy: a recording of `{}` cannot be read: {}", run.label, run.problem.as_ref()?))
+                Some(format!(
+                    "metaspy: a recording of `{}` cannot be read: {}",
+                    run.label,
+                    run.problem.as_ref()?
+                ))
             })
             .collect();
         if let Selection::Picked(ids) = &self.settings.runs
@@ -245,13 +255,17 @@ impl Server {
         {
             let names = self.snapshot.names();
             let unknown = self.snapshot.unknown(ids);
-            problems.extend(unknown.map(|id| format!("metaspy: there is no run `{id}`; the runs are {names}")));
+            problems.extend(
+                unknown.map(|id| format!("metaspy: there is no run `{id}`; the runs are {names}")),
+            );
         }
         for message in problems {
             self.show_once(MessageType::WARNING, message);
         }
         if self.snapshot.runs.is_empty() {
-            let message = "metaspy: there is no recording yet; run `cargo metaspy test` in the workspace".to_owned();
+            let message =
+                "metaspy: there is no recording yet; run `cargo metaspy test` in the workspace"
+                    .to_owned();
             if self.shown.insert(message.clone()) {
                 self.log(MessageType::INFO, message);
             }
@@ -283,7 +297,11 @@ impl Server {
         if self.client.refreshes_lenses {
             self.requests += 1;
             let id = self.requests.into();
-            self.send(Request { id, method: CodeLensRefresh::METHOD.to_owned(), params: serde_json::Value::Null });
+            self.send(Request {
+                id,
+                method: CodeLensRefresh::METHOD.to_owned(),
+                params: serde_json::Value::Null,
+            });
         }
         self.notify(CHANGED, serde_json::json!({}));
     }
@@ -325,7 +343,10 @@ impl Server {
     }
 
     fn publish(&self, uri: Uri, diagnostics: Vec<lsp_types::Diagnostic>, version: Option<i32>) {
-        self.notify(PublishDiagnostics::METHOD, PublishDiagnosticsParams { uri, diagnostics, version });
+        self.notify(
+            PublishDiagnostics::METHOD,
+            PublishDiagnosticsParams { uri, diagnostics, version },
+        );
     }
 
     fn send_folders(&self) {

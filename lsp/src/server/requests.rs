@@ -2,10 +2,12 @@
 
 use lsp_server::{ErrorCode, Request};
 use lsp_types::request::{
-    CodeLensRequest, DocumentSymbolRequest, ExecuteCommand, HoverRequest, InlayHintRequest, Request as _,
+    CodeLensRequest, DocumentSymbolRequest, ExecuteCommand, HoverRequest, InlayHintRequest,
+    Request as _,
 };
 use lsp_types::{
-    ExecuteCommandParams, Hover, HoverContents, MarkupContent, MarkupKind, Position, TextDocumentIdentifier,
+    ExecuteCommandParams, Hover, HoverContents, MarkupContent, MarkupKind, Position,
+    TextDocumentIdentifier,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -48,20 +50,30 @@ impl Server {
                     let byte = view.document.lines.byte(position, view.columns)?;
                     let style = server.style();
                     let (value, bytes) = hover::at(view, byte, style)?;
-                    let kind = if style == Style::Plain { MarkupKind::PlainText } else { MarkupKind::Markdown };
+                    let kind = if style == Style::Plain {
+                        MarkupKind::PlainText
+                    } else {
+                        MarkupKind::Markdown
+                    };
                     let contents = HoverContents::Markup(MarkupContent { kind, value });
                     Some(json!(Hover { contents, range: Some(view.range(&bytes)) }))
                 },
             ),
-            CodeLensRequest::METHOD => {
-                self.about(request, |settings| settings.lenses, |_, view, _| Some(json!(lenses::of(view))))
-            }
-            InlayHintRequest::METHOD => {
-                self.about(request, |settings| settings.inlays, |_, view, _| Some(json!(inlays::of(view))))
-            }
-            DocumentSymbolRequest::METHOD => {
-                self.about(request, |settings| settings.symbols, |_, view, _| Some(json!(symbols::of(view))))
-            }
+            CodeLensRequest::METHOD => self.about(
+                request,
+                |settings| settings.lenses,
+                |_, view, _| Some(json!(lenses::of(view))),
+            ),
+            InlayHintRequest::METHOD => self.about(
+                request,
+                |settings| settings.inlays,
+                |_, view, _| Some(json!(inlays::of(view))),
+            ),
+            DocumentSymbolRequest::METHOD => self.about(
+                request,
+                |settings| settings.symbols,
+                |_, view, _| Some(json!(symbols::of(view))),
+            ),
             HEAT => self.about(request, |_| Flag(true), |_, view, _| Some(json!(heat::of(view)))),
             EDGES => self.about(
                 request,
@@ -75,7 +87,8 @@ impl Server {
             RUNS => Ok(json!({ "selection": self.settings.runs, "runs": self.snapshot.runs })),
             ExecuteCommand::METHOD => {
                 let ExecuteCommandParams { command, arguments, .. } = read(request)?;
-                self.execute(&command, arguments).map_err(|message| (ErrorCode::InvalidParams, message))
+                self.execute(&command, arguments)
+                    .map_err(|message| (ErrorCode::InvalidParams, message))
             }
             method => Err((ErrorCode::MethodNotFound, format!("metaspy has no request {method}"))),
         }
@@ -90,7 +103,8 @@ impl Server {
         result: impl Fn(&Server, &View<'_>, Position) -> Option<Value>,
     ) -> Result<Value, Fault> {
         let About { text_document, position } = read(request)?;
-        let document = self.documents.open.get(text_document.uri.as_str()).filter(|_| is_on(&self.settings).0);
+        let document =
+            self.documents.open.get(text_document.uri.as_str()).filter(|_| is_on(&self.settings).0);
         let view = document.and_then(|document| self.view(document));
         Ok(view.and_then(|view| result(self, &view, position)).unwrap_or(Value::Null))
     }
@@ -98,5 +112,6 @@ impl Server {
 
 fn read<P: DeserializeOwned>(request: Request) -> Result<P, Fault> {
     let method = request.method;
-    serde_json::from_value(request.params).map_err(|error| (ErrorCode::InvalidParams, format!("{method}: {error}")))
+    serde_json::from_value(request.params)
+        .map_err(|error| (ErrorCode::InvalidParams, format!("{method}: {error}")))
 }

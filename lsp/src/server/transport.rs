@@ -26,7 +26,8 @@ pub fn connect() -> io::Result<(Connection, Threads)> {
     let (sender, to_write) = bounded::<Message>(0);
     let (read, receiver) = bounded(0);
     // Both threads write, so none keeps the lock.
-    let write = move || to_write.into_iter().try_for_each(|message| message.write(&mut stdout().lock()));
+    let write =
+        move || to_write.into_iter().try_for_each(|message| message.write(&mut stdout().lock()));
     let read = move || {
         let mut input = stdin().lock();
         while let Some(message) = next(&mut input)? {
@@ -53,14 +54,16 @@ impl Threads {
     /// Waits until everything is read and written. An error describes the message that could not be
     /// read.
     pub fn join(self) -> io::Result<()> {
-        let ended =
-            |thread: JoinHandle<io::Result<()>>| thread.join().unwrap_or_else(|_| Err(io::Error::other("panic")));
+        let ended = |thread: JoinHandle<io::Result<()>>| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("panic")))
+        };
         ended(self.reader)?;
         ended(self.writer)
     }
 }
 
-/// Message that is no JSON, or no message of the protocol. The next one may be, so the server goes on.
+/// Message that is no JSON, or no message of the protocol. The next one may be, so the server goes
+/// on.
 #[derive(Debug)]
 struct Unreadable {
     error: String,
@@ -72,13 +75,15 @@ struct Unreadable {
 
 impl Unreadable {
     fn new(message: &[u8], error: &serde_json::Error) -> Unreadable {
-        /// Members that can be read although others cannot: their values are skipped, whatever they contain.
+        /// Members that can be read although others cannot: their values are skipped, whatever they
+        /// contain.
         #[derive(Deserialize)]
         struct Envelope {
             id: Option<RequestId>,
             method: Option<IgnoredAny>,
         }
-        let envelope = serde_json::from_slice(message).unwrap_or(Envelope { id: None, method: None });
+        let envelope =
+            serde_json::from_slice(message).unwrap_or(Envelope { id: None, method: None });
         let is_ignored = envelope.id.is_some() != envelope.method.is_some();
         let id = envelope.id.map_or(Value::Null, |id| serde_json::to_value(id).unwrap_or_default());
         Unreadable { error: format!("the message cannot be read: {error}"), id, is_ignored }
@@ -127,7 +132,9 @@ fn length_in(headers: &[u8]) -> io::Result<u64> {
     let value = value.ok_or_else(|| malformed("a message has no Content-Length"))?;
     match value.parse() {
         Ok(length) if length <= LONGEST => Ok(length),
-        _ => Err(malformed(&format!("a message has the Content-Length `{value}`: it may be at most {LONGEST}"))),
+        _ => Err(malformed(&format!(
+            "a message has the Content-Length `{value}`: it may be at most {LONGEST}"
+        ))),
     }
 }
 
@@ -158,19 +165,24 @@ mod tests {
     #[test]
     fn a_message_is_as_long_as_its_header_states() {
         let text = "{\"method\":\"a/b\"}";
-        check(&format!("content-length: {}\r\nContent-Type: x\r\n\r\n{text} more", text.len()), "a/b");
+        check(
+            &format!("content-length: {}\r\nContent-Type: x\r\n\r\n{text} more", text.len()),
+            "a/b",
+        );
         check(&format!("Content-Length: {}\r\n\r\n{text}", text.len() + 1), "end of file");
         check("", "the end");
     }
 
     #[test]
     fn a_message_that_cannot_be_read_is_answered_if_it_may_be_a_request() {
-        let check =
-            |text: &str, expected: &str| check(&format!("Content-Length: {}\r\n\r\n{text}", text.len()), expected);
+        let check = |text: &str, expected: &str| {
+            check(&format!("Content-Length: {}\r\n\r\n{text}", text.len()), expected)
+        };
         let deep = "[".repeat(200) + &"]".repeat(200);
-        for request in
-            [r#"{"id":7,"method":"a","params":"\ud83d"}"#, &format!(r#"{{"id":7,"method":"a","params":{deep}}}"#)]
-        {
+        for request in [
+            r#"{"id":7,"method":"a","params":"\ud83d"}"#,
+            &format!(r#"{{"id":7,"method":"a","params":{deep}}}"#),
+        ] {
             check(request, r#""id":7"#);
             check(request, "-32700");
         }
@@ -178,14 +190,19 @@ mod tests {
             check(unknown, r#""id":null"#);
             check(unknown, "-32700");
         }
-        let ignored =
-            Unreadable::new(br#"{"method":"a","params":"\ud83d"}"#, &serde_json::from_str::<u8>("").unwrap_err());
+        let ignored = Unreadable::new(
+            br#"{"method":"a","params":"\ud83d"}"#,
+            &serde_json::from_str::<u8>("").unwrap_err(),
+        );
         assert!(ignored.is_ignored, "{ignored:?}");
     }
 
     #[test]
     fn a_message_that_is_too_long_is_refused() {
-        check("Content-Length: 99999999999999\r\n\r\n{", "Content-Length `99999999999999`: it may be at most 67108864");
+        check(
+            "Content-Length: 99999999999999\r\n\r\n{",
+            "Content-Length `99999999999999`: it may be at most 67108864",
+        );
         check("Content-Length: -5\r\n\r\n{", "it may be at most");
         check("X: 5\r\n\r\n{", "no Content-Length");
         check(&"x\n".repeat(100_000), "more than 64 KiB");

@@ -8,8 +8,8 @@ use super::tokens::tokens_of;
 
 /// Keywords that may precede parentheses and are not names.
 pub(super) const KEYWORDS: [&str; 18] = [
-    "as", "break", "const", "dyn", "else", "fn", "for", "if", "impl", "in", "let", "match", "move", "mut", "pub",
-    "return", "where", "while",
+    "as", "break", "const", "dyn", "else", "fn", "for", "if", "impl", "in", "let", "match", "move",
+    "mut", "pub", "return", "where", "while",
 ];
 
 /// Returns the byte ranges of the names of all calls in a function's text, except in comments,
@@ -49,8 +49,13 @@ fn of_tokens(tokens: TokenStream, names: &mut Vec<Range<usize>>) {
 /// `a.b.` and `a().`.
 pub fn receiver_before(text: &str) -> Option<&str> {
     let before = text.trim_end().strip_suffix('.')?.trim_end();
-    let start =
-        before.len() - before.chars().rev().take_while(|&letter| is_part(letter)).map(char::len_utf8).sum::<usize>();
+    let start = before.len()
+        - before
+            .chars()
+            .rev()
+            .take_while(|&letter| is_part(letter))
+            .map(char::len_utf8)
+            .sum::<usize>();
     let around = before[..start].trim_end();
     let is_field = around.ends_with("::") || around.ends_with('.') && !around.ends_with("..");
     (start < before.len() && !is_field).then_some(&before[start..])
@@ -72,7 +77,9 @@ pub fn called_at(text: &str, byte: usize) -> Option<&str> {
         return None;
     }
     let mut behind = text[end..].trim_start();
-    if let Some(rest) = behind.strip_prefix("::").map(str::trim_start).filter(|rest| rest.starts_with('<')) {
+    if let Some(rest) =
+        behind.strip_prefix("::").map(str::trim_start).filter(|rest| rest.starts_with('<'))
+    {
         behind = behind_arguments(rest)?.trim_start();
     }
     behind.starts_with('(').then_some(name)
@@ -120,6 +127,9 @@ mod tests {
         assert_eq!([at("größe"), at("a.b"), at(".b"), at("12"), at("Vec"), at("; ")], [None; 6]);
         let on = ["f(a.", "(*a) .", "a.b.", "a().", "0..b. ", "c::A."].map(receiver_before);
         assert_eq!(on, [Some("a"), None, None, None, Some("b"), None]);
-        assert_eq!((called_at("", 0), called_at("f", 9), called_at("ö(", 2)), (None, None, Some("ö")));
+        assert_eq!(
+            (called_at("", 0), called_at("f", 9), called_at("ö(", 2)),
+            (None, None, Some("ö"))
+        );
     }
 }

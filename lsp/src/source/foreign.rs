@@ -66,7 +66,8 @@ fn add_words(tokens: TokenStream, found: &mut BTreeSet<String>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
-            TokenTree::Ident(word) if word == "fn" && !matches!(tokens.peek(), Some(TokenTree::Group(_))) => {}
+            TokenTree::Ident(word)
+                if word == "fn" && !matches!(tokens.peek(), Some(TokenTree::Group(_))) => {}
             TokenTree::Ident(word) => drop(found.insert(word.to_string())),
             TokenTree::Group(group) => add_words(group.stream(), found),
             TokenTree::Punct(_) | TokenTree::Literal(_) => {}
@@ -78,7 +79,9 @@ fn add_words(tokens: TokenStream, found: &mut BTreeSet<String>) {
 pub fn returned(signature: TokenStream) -> BTreeSet<String> {
     let mut before = ' ';
     let mut is_arrow = |token: &TokenTree| match token {
-        TokenTree::Punct(sign) => std::mem::replace(&mut before, sign.as_char()) == '-' && sign.as_char() == '>',
+        TokenTree::Punct(sign) => {
+            std::mem::replace(&mut before, sign.as_char()) == '-' && sign.as_char() == '>'
+        }
         _ => false,
     };
     let mut tokens = signature.into_iter();
@@ -115,17 +118,21 @@ pub fn running(definitions: &[(String, BTreeSet<String>)]) -> BTreeSet<String> {
 /// whose body may call anything.
 pub fn runs_unnamed(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let is_unnamed = |(at, token): (usize, &TokenTree)| match (token, tokens.get(at + 1), tokens.get(at + 2)) {
-        (TokenTree::Ident(word), Some(TokenTree::Punct(mark)), Some(TokenTree::Group(_))) if mark.as_char() == '!' => {
-            // A negation such as `if !(a)` is not a macro.
-            !PLAIN_MACROS.iter().chain(&KEYWORDS).any(|plain| word == plain)
-        }
-        (TokenTree::Ident(word), ..) => word == "await",
-        (TokenTree::Group(callee), Some(TokenTree::Group(arguments)), _) => {
-            callee.delimiter() != Delimiter::Brace && arguments.delimiter() == Delimiter::Parenthesis
-        }
-        _ => false,
-    };
+    let is_unnamed =
+        |(at, token): (usize, &TokenTree)| match (token, tokens.get(at + 1), tokens.get(at + 2)) {
+            (TokenTree::Ident(word), Some(TokenTree::Punct(mark)), Some(TokenTree::Group(_)))
+                if mark.as_char() == '!' =>
+            {
+                // A negation such as `if !(a)` is not a macro.
+                !PLAIN_MACROS.iter().chain(&KEYWORDS).any(|plain| word == plain)
+            }
+            (TokenTree::Ident(word), ..) => word == "await",
+            (TokenTree::Group(callee), Some(TokenTree::Group(arguments)), _) => {
+                callee.delimiter() != Delimiter::Brace
+                    && arguments.delimiter() == Delimiter::Parenthesis
+            }
+            _ => false,
+        };
     let is_within = |token: &TokenTree| matches!(token, TokenTree::Group(group) if runs_unnamed(group.stream()));
     tokens.iter().enumerate().any(is_unnamed) || tokens.iter().any(is_within)
 }
@@ -158,7 +165,13 @@ mod tests {
     #[test]
     fn closures_iterators_and_names_of_them_run_code_of_others() {
         let check = |text: &str| is_running(&words(tokens(text)), &["Hook".to_owned()].into());
-        for text in ["f: &dyn Fn() -> f64", "<I: x::Iterator>", "f: fn(u8)", "hooks: &[Hook]", "-> Box<dyn Future>"] {
+        for text in [
+            "f: &dyn Fn() -> f64",
+            "<I: x::Iterator>",
+            "f: fn(u8)",
+            "hooks: &[Hook]",
+            "-> Box<dyn Future>",
+        ] {
             assert!(check(text), "{text}");
         }
         assert!(!check("fn f<T: Shape>(shape: &T, fns: &[Box<dyn Shape>]) -> f64"));
@@ -181,7 +194,13 @@ mod tests {
 
     #[test]
     fn calls_without_a_name_are_found() {
-        for text in ["total!(s)", "(self.hook)(1)", "a[0](1)", "f(a.b().await)", "{ log::info!(\"{}\", a) }"] {
+        for text in [
+            "total!(s)",
+            "(self.hook)(1)",
+            "a[0](1)",
+            "f(a.b().await)",
+            "{ log::info!(\"{}\", a) }",
+        ] {
             assert!(runs_unnamed(tokens(text)), "{text}");
         }
         for text in ["std::println!(\"{}\", a.b())", "if !(a) { b }", "a != (b)", "f(a)"] {
@@ -192,7 +211,11 @@ mod tests {
     #[test]
     fn a_macro_generates_the_functions_that_it_names() {
         let mut found = BTreeSet::new();
-        add_generated(true, tokens("($n:ident) => { fn $n() {} pub fn two() { three() } }"), &mut found);
+        add_generated(
+            true,
+            tokens("($n:ident) => { fn $n() {} pub fn two() { three() } }"),
+            &mut found,
+        );
         add_generated(false, tokens("one, Circle"), &mut found);
         assert_eq!(found.into_iter().collect::<Vec<_>>(), ["Circle", "one", "two"]);
     }

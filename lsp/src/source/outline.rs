@@ -55,7 +55,10 @@ impl fmt::Display for Bound {
         match self {
             Bound::Length => write!(f, "a text may have {LENGTH_MIB} MiB"),
             Bound::Depth => write!(f, "brackets may be nested {DEPTH} levels deep"),
-            Bound::Work => write!(f, "its items, each with what is in it, may have {READINGS} times its length"),
+            Bound::Work => write!(
+                f,
+                "its items, each with what is in it, may have {READINGS} times its length"
+            ),
         }
     }
 }
@@ -120,10 +123,13 @@ impl Outline {
         }
         // A script's first line, and a byte order mark, are not tokens.
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
-        let shebang = text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
-        let offset = shebang.map_or(skipped, |rest| text.len() - rest.find('\n').map_or(0, |end| rest.len() - end));
+        let shebang =
+            text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
+        let offset = shebang
+            .map_or(skipped, |rest| text.len() - rest.find('\n').map_or(0, |end| rest.len() - end));
         let work = READINGS * text.len().max(SMALL);
-        let mut search = Search { offset, work, found: Outline::default(), definitions: Vec::new() };
+        let mut search =
+            Search { offset, work, found: Outline::default(), definitions: Vec::new() };
         let Tokens { stream, is_cut } = recovery::tokens(&text[offset..]);
         search.group(stream, &Around::default());
         search.found.exceeded = search.found.exceeded.or(is_cut.then_some(Bound::Depth));
@@ -194,8 +200,10 @@ impl Search {
             }
             // This is an attribute, or the input of a macro.
             TokenTree::Punct(sign) if "#!".contains(sign.as_char()) => {
-                let is_group = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Group(_)));
-                let behind_name = sign.as_char() == '!' && matches!(tokens.get(at + 1), Some(TokenTree::Ident(_)));
+                let is_group =
+                    |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Group(_)));
+                let behind_name = sign.as_char() == '!'
+                    && matches!(tokens.get(at + 1), Some(TokenTree::Ident(_)));
                 let next = at + 1 + usize::from(behind_name);
                 if let Some(TokenTree::Group(group)) = tokens.get(next)
                     && sign.as_char() == '!'
@@ -221,7 +229,8 @@ impl Search {
             ("struct" | "enum" | "union", Some(ident)) => {
                 self.define(tokens, at, ident);
                 let fields = self.fields(tokens, at + 2);
-                self.add_item(ItemKind::Type, ident, around).open = signature::traits_of_objects(fields);
+                self.add_item(ItemKind::Type, ident, around).open =
+                    signature::traits_of_objects(fields);
                 at + 2
             }
             ("trait", Some(ident)) => {
@@ -238,7 +247,10 @@ impl Search {
             }
             // This is not a lifetime.
             ("static", Some(ident))
-                if !matches!(at.checked_sub(1).map(|at| &tokens[at]), Some(TokenTree::Punct(_))) =>
+                if !matches!(
+                    at.checked_sub(1).map(|at| &tokens[at]),
+                    Some(TokenTree::Punct(_))
+                ) =>
             {
                 self.define(tokens, at, ident);
                 at + 2
@@ -276,10 +288,18 @@ impl Search {
         next
     }
 
-    fn function(&mut self, tokens: &[TokenTree], at: usize, ident: &proc_macro2::Ident, around: &Around) -> usize {
+    fn function(
+        &mut self,
+        tokens: &[TokenTree],
+        at: usize,
+        ident: &proc_macro2::Ident,
+        around: &Around,
+    ) -> usize {
         let (next, Some(body)) = self.find_body(tokens, at + 2) else { return at + 2 };
         let is_qualifier = |token: &TokenTree| match token {
-            TokenTree::Ident(word) => ["const", "async", "unsafe", "safe", "extern"].iter().any(|it| word == it),
+            TokenTree::Ident(word) => {
+                ["const", "async", "unsafe", "safe", "extern"].iter().any(|it| word == it)
+            }
             TokenTree::Literal(_) => true,
             _ => false,
         };
@@ -293,7 +313,9 @@ impl Search {
             name: qualified(&within.owners.join("::")).into_owned(),
             ident: self.place(ident.span()),
             around: None,
-            fingerprint: fingerprint::of_tokens(tokens[at - qualifiers..next].iter().cloned().collect()),
+            fingerprint: fingerprint::of_tokens(
+                tokens[at - qualifiers..next].iter().cloned().collect(),
+            ),
             whole: whole.start + self.offset..whole.end + self.offset,
             signature: signature.start + self.offset..signature.end + self.offset,
             open: Arc::clone(&around.open),
@@ -304,14 +326,28 @@ impl Search {
     }
 
     fn define(&mut self, tokens: &[TokenTree], at: usize, ident: &proc_macro2::Ident) {
-        let words = foreign::words(tokens[at..self.find_body(tokens, at).0].iter().cloned().collect());
+        let words =
+            foreign::words(tokens[at..self.find_body(tokens, at).0].iter().cloned().collect());
         self.definitions.push((name::of_ident(ident), words));
     }
 
-    fn add_item(&mut self, kind: ItemKind, ident: &proc_macro2::Ident, around: &Around) -> &mut Item {
+    fn add_item(
+        &mut self,
+        kind: ItemKind,
+        ident: &proc_macro2::Ident,
+        around: &Around,
+    ) -> &mut Item {
         let (modules, name) = (around.modules.clone(), name::of_ident(ident));
         let (ident, is_nested) = (self.place(ident.span()), !around.owners.is_empty());
-        self.found.items.push(Item { kind, modules, name, ident, body: 0..0, is_nested, open: Vec::new() });
+        self.found.items.push(Item {
+            kind,
+            modules,
+            name,
+            ident,
+            body: 0..0,
+            is_nested,
+            open: Vec::new(),
+        });
         self.found.items.last_mut().expect("one was added")
     }
 
@@ -395,7 +431,8 @@ fn parsed<T: syn::parse::Parse>(item: &[TokenTree]) -> Option<T> {
     let (_, header) = item.split_last()?;
     let header: TokenStream = header.iter().cloned().collect();
     let empty = TokenTree::Group(Group::new(Delimiter::Brace, TokenStream::new()));
-    is_shallow(header.clone()).then(|| syn::parse2(header.into_iter().chain([empty]).collect()).ok())?
+    is_shallow(header.clone())
+        .then(|| syn::parse2(header.into_iter().chain([empty]).collect()).ok())?
 }
 
 #[cfg(test)]
@@ -405,30 +442,53 @@ mod tests {
     /// Checks the modules and names of the functions.
     fn check(text: &str, expected: &[&str]) {
         let outline = Outline::new(text);
-        let name = |function: &Function| [function.modules.clone(), vec![function.name.clone()]].concat().join("::");
+        let name = |function: &Function| {
+            [function.modules.clone(), vec![function.name.clone()]].concat().join("::")
+        };
         assert_eq!(outline.functions.iter().map(name).collect::<Vec<_>>(), expected, "{text}");
         for function in &outline.functions {
             assert!(function.name.ends_with(text[function.ident.clone()].trim_start_matches("r#")));
-            assert_eq!(fingerprint::of_source(&text[function.whole.clone()]), Some(function.fingerprint));
+            assert_eq!(
+                fingerprint::of_source(&text[function.whole.clone()]),
+                Some(function.fingerprint)
+            );
         }
     }
 
     #[test]
     fn functions_have_the_names_that_the_weaver_gives_them() {
-        check("#![allow(x)]\npub(crate) const unsafe fn a() {} mod m { async fn b() {} }", &["a", "m::b"]);
-        check("impl<T> a::Layout<T> for b::Scene<T> where T: X { fn measure(&self) {} }", &["Scene::Layout::measure"]);
+        check(
+            "#![allow(x)]\npub(crate) const unsafe fn a() {} mod m { async fn b() {} }",
+            &["a", "m::b"],
+        );
+        check(
+            "impl<T> a::Layout<T> for b::Scene<T> where T: X { fn measure(&self) {} }",
+            &["Scene::Layout::measure"],
+        );
         check(
             "impl Scene { fn a() { fn inner() {} || { struct X; impl X { fn b() {} } } } }",
             &["Scene::a", "Scene::a::inner", "Scene::a::X::b"],
         );
-        check("trait T: A { fn declared(&self); fn default(&self) -> [u8; { 3 }] { } }", &["T::default"]);
-        check("extern \"C\" fn r#type<const N: usize>(x: A<{ N + 1 }>) -> B<{ 2 }> where F: Fn() -> u8 {}", &["type"]);
-        check("impl From<u8> for &mut [X] { fn from() {} } impl dyn A { fn f() {} }", &["<[X] as From>::from", "A::f"]);
+        check(
+            "trait T: A { fn declared(&self); fn default(&self) -> [u8; { 3 }] { } }",
+            &["T::default"],
+        );
+        check(
+            "extern \"C\" fn r#type<const N: usize>(x: A<{ N + 1 }>) -> B<{ 2 }> where F: Fn() -> u8 {}",
+            &["type"],
+        );
+        check(
+            "impl From<u8> for &mut [X] { fn from() {} } impl dyn A { fn f() {} }",
+            &["<[X] as From>::from", "A::f"],
+        );
     }
 
     #[test]
     fn macros_attributes_and_pointers_contain_no_functions() {
-        check("macro_rules! m { () => { fn a() {} } } m! { fn b() {} } #[x(fn c() {})] type D = fn(u8) -> u8;", &[]);
+        check(
+            "macro_rules! m { () => { fn a() {} } } m! { fn b() {} } #[x(fn c() {})] type D = fn(u8) -> u8;",
+            &[],
+        );
         check("fn a() { if !(b) { fn c() {} } let d: fn() = a; }", &["a", "a::c"]);
     }
 
@@ -448,13 +508,21 @@ mod tests {
             format!("fn x() {}", nested("{", "}")),
             format!("fn x() {{ {} }}", nested("m!(", ")")),
             format!("impl A for {}u8{} {{}}", "B<".repeat(30_000), ">".repeat(30_000)),
-            format!("impl A for {}u8 {{}} trait B: {}u8 {{}}", "&".repeat(30_000), "Fn() -> ".repeat(30_000)),
+            format!(
+                "impl A for {}u8 {{}} trait B: {}u8 {{}}",
+                "&".repeat(30_000),
+                "Fn() -> ".repeat(30_000)
+            ),
             format!("fn x(a: {}u8) {{}}", "*const ".repeat(30_000)),
             "fn x() { fn y() {".repeat(30_000) + &"}".repeat(60_000),
             "fn ".repeat(100_000),
             "impl X for ".repeat(90_000),
             format!("struct S<{}", "struct S<".repeat(50_000)),
-            format!("/* {} */ const A: u8 = {}1;", "/*".repeat(9_000) + &"*/".repeat(9_000), "!".repeat(50_000)),
+            format!(
+                "/* {} */ const A: u8 = {}1;",
+                "/*".repeat(9_000) + &"*/".repeat(9_000),
+                "!".repeat(50_000)
+            ),
             format!("fn x() {{ a{} }}", ".b".repeat(50_000)),
             format!("impl A for [u8; a{}] {{}}", ".b".repeat(50_000)),
             format!("impl A for [u8; 1{}] {{}}", " + 1".repeat(50_000)),
@@ -474,11 +542,19 @@ mod tests {
 
     #[test]
     fn types_and_modules_are_found_where_they_are_defined_and_implemented() {
-        let outline = Outline::new("mod a { pub struct S<T>(T); impl<T> X for b::S<T> {} } trait T {} mod b;");
-        let found: Vec<_> =
-            outline.items.iter().map(|item| (item.kind, item.name.as_str(), item.modules.len())).collect();
+        let outline = Outline::new(
+            "mod a { pub struct S<T>(T); impl<T> X for b::S<T> {} } trait T {} mod b;",
+        );
+        let found: Vec<_> = outline
+            .items
+            .iter()
+            .map(|item| (item.kind, item.name.as_str(), item.modules.len()))
+            .collect();
         use ItemKind::{Module, Type};
-        assert_eq!(found, [(Module, "a", 0), (Type, "S", 1), (Type, "S", 1), (Type, "T", 0), (Module, "b", 0)]);
+        assert_eq!(
+            found,
+            [(Module, "a", 0), (Type, "S", 1), (Type, "S", 1), (Type, "T", 0), (Module, "b", 0)]
+        );
     }
 
     #[test]
@@ -487,9 +563,11 @@ mod tests {
             "struct S<T: A>(T, Box<dyn x::B>); struct E { c: Vec<Box<dyn C + Send>>, d: D } \
              impl<T: A> F for S<T> where T: G { fn f() {} } trait H: x::J + 'static { fn h(&self) {} } fn i() {}",
         );
-        let functions: Vec<_> = outline.functions.iter().map(|function| function.open.join(" ")).collect();
+        let functions: Vec<_> =
+            outline.functions.iter().map(|function| function.open.join(" ")).collect();
         assert_eq!(functions, ["A G", "H J", ""]);
-        let items: Vec<_> = outline.items.iter().map(|item| (item.name.as_str(), item.open.join(" "))).collect();
+        let items: Vec<_> =
+            outline.items.iter().map(|item| (item.name.as_str(), item.open.join(" "))).collect();
         let expected = [("S", "B"), ("E", "C Send"), ("S", ""), ("H", "")];
         assert_eq!(items, expected.map(|(name, open)| (name, open.to_owned())));
     }

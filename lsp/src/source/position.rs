@@ -31,7 +31,8 @@ pub struct Lines {
 impl Lines {
     /// Builds the index of a text.
     pub fn new(text: String) -> Lines {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let ends =
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(ends).collect();
         let mut units = vec![0];
         for block in text.as_bytes().chunks(BLOCK) {
@@ -63,10 +64,14 @@ impl Lines {
 
     /// Returns the positions of a range of bytes.
     pub fn range(&self, bytes: &Range<usize>, columns: Columns) -> lsp_types::Range {
-        lsp_types::Range::new(self.position(bytes.start, columns), self.position(bytes.end, columns))
+        lsp_types::Range::new(
+            self.position(bytes.start, columns),
+            self.position(bytes.end, columns),
+        )
     }
 
-    /// Returns the bytes of a line without the blanks around it; `None` if the text has no such line.
+    /// Returns the bytes of a line without the blanks around it; `None` if the text has no such
+    /// line.
     pub fn line_bytes(&self, line: u32) -> Option<Range<usize>> {
         let start = *self.starts.get(line as usize)?;
         let text = self.text[start..].lines().next().unwrap_or_default();
@@ -78,7 +83,8 @@ impl Lines {
     /// end of the line is its end.
     pub fn byte(&self, position: Position, columns: Columns) -> Option<usize> {
         let start = *self.starts.get(position.line as usize)?;
-        let end = self.starts.get(position.line as usize + 1).map_or(self.text.len(), |next| next - 1);
+        let end =
+            self.starts.get(position.line as usize + 1).map_or(self.text.len(), |next| next - 1);
         let line = &self.text[start..end];
         let (mut column, mut byte) = (0, start);
         for letter in line.chars() {
@@ -124,6 +130,10 @@ mod tests {
             assert_eq!(lines.byte(Position::new(0, 99), columns), Some(1));
             assert_eq!(lines.byte(Position::new(9, 0), columns), None);
         }
-        assert_eq!(lines.byte(Position::new(1, 1), Columns::Utf16), Some(6), "within a letter is behind it");
+        assert_eq!(
+            lines.byte(Position::new(1, 1), Columns::Utf16),
+            Some(6),
+            "within a letter is behind it"
+        );
     }
 }

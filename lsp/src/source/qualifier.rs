@@ -28,7 +28,8 @@ impl Qualifier<'_> {
             return if is_method { Qualifier::Receiver } else { Qualifier::None };
         };
         let Some(path) = named(path) else { return Qualifier::Unknown };
-        let letters = path.chars().rev().take_while(|&letter| letter.is_alphanumeric() || letter == '_');
+        let letters =
+            path.chars().rev().take_while(|&letter| letter.is_alphanumeric() || letter == '_');
         match path.len() - letters.map(char::len_utf8).sum::<usize>() {
             start if start == path.len() => Qualifier::Unknown,
             start => Qualifier::Name(&path[start..]),
@@ -72,7 +73,8 @@ fn named(path: &str) -> Option<&str> {
     if before.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_') {
         return Some(before);
     }
-    let (_, of_trait) = path[open..path.len() - 1].split_once(" as ").filter(|(_, of)| !of.contains(" as "))?;
+    let (_, of_trait) =
+        path[open..path.len() - 1].split_once(" as ").filter(|(_, of)| !of.contains(" as "))?;
     of_trait.split('<').next().map(str::trim_end)
 }
 
@@ -96,7 +98,9 @@ mod tests {
 
     #[test]
     fn a_call_is_of_its_type_its_trait_or_its_module() {
-        let check = |name, path, expected| assert_eq!(Qualifier::Name(name).may_be_of(path), expected, "{name} {path}");
+        let check = |name, path, expected| {
+            assert_eq!(Qualifier::Name(name).may_be_of(path), expected, "{name} {path}")
+        };
         for name in ["Circle", "Shape", "shapes", "Self", "crate"] {
             check(name, "kit::shapes::Circle::Shape::area", true);
         }

@@ -38,7 +38,8 @@ fn is_rust(text: &str) -> bool {
 
 /// Replaces a range by spaces, except the ends of lines.
 fn blank(text: &mut String, range: Range<usize>) {
-    let spaces: String = text[range.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
+    let spaces: String =
+        text[range.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
     text.replace_range(range, &spaces);
 }
 
@@ -46,7 +47,11 @@ fn blank(text: &mut String, range: Range<usize>) {
 /// closing bracket.
 ///
 /// The lines before the first part, and the line that ends the range, belong to no part.
-fn parts(text: &str, range: Range<usize>, indentation: usize) -> impl Iterator<Item = Range<usize>> + use<'_> {
+fn parts(
+    text: &str,
+    range: Range<usize>,
+    indentation: usize,
+) -> impl Iterator<Item = Range<usize>> + use<'_> {
     let mut begins = Vec::new();
     let mut end = range.end;
     let mut at = range.start;
@@ -54,7 +59,8 @@ fn parts(text: &str, range: Range<usize>, indentation: usize) -> impl Iterator<I
     for line in text[range].split_inclusive('\n') {
         let depth = line.len() - line.trim_start_matches(' ').len();
         let first = line.trim_start().chars().next();
-        let is_item = depth == indentation && first.is_some_and(|first| first.is_alphabetic() || "#/_".contains(first));
+        let is_item = depth == indentation
+            && first.is_some_and(|first| first.is_alphabetic() || "#/_".contains(first));
         if is_item && is_border {
             begins.push(at);
         }
@@ -83,20 +89,25 @@ mod tests {
     use super::*;
 
     fn check(text: &str, readable: &str) {
-        assert_eq!(tokens(text).stream.to_string(), readable.parse::<TokenStream>().expect("it is Rust").to_string());
+        assert_eq!(
+            tokens(text).stream.to_string(),
+            readable.parse::<TokenStream>().expect("it is Rust").to_string()
+        );
     }
 
     #[test]
     fn only_the_function_with_the_open_bracket_is_left_out() {
         check("fn a() {\n}\n\nfn b() {\n    f(\n}\n\nfn c() {}\n", "fn a() {} fn b() {} fn c() {}");
         check("fn a() {\n}\n\nfn b( {\n    f()\n}\n\nfn c() {}\n", "fn a() {} fn c() {}");
-        check("fn a() {}\nfn b() { \"open }\n\nfn c() { \"closed\" }\n", "fn a() {} fn c() { \"closed\" }");
+        check(
+            "fn a() {}\nfn b() { \"open }\n\nfn c() { \"closed\" }\n",
+            "fn a() {} fn c() { \"closed\" }",
+        );
     }
 
     #[test]
     fn only_the_method_with_the_open_bracket_is_left_out() {
-        let text =
-            "impl S {\n    fn a() {\n    }\n\n    fn b() {\n        [1,\n    }\n\n    fn c() {}\n}\n\nfn d() {}\n";
+        let text = "impl S {\n    fn a() {\n    }\n\n    fn b() {\n        [1,\n    }\n\n    fn c() {}\n}\n\nfn d() {}\n";
         check(text, "impl S { fn a() {} fn c() {} } fn d() {}");
     }
 

@@ -16,7 +16,9 @@ pub fn open_traits(signature: &str) -> Vec<String> {
     // The parameters follow the type parameters, whose bounds may have parentheses and arrows.
     let (mut depth, mut before) = (0_u32, ' ');
     let parameters = tokens.into_iter().find_map(|token| match token {
-        TokenTree::Group(group) if depth == 0 && group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
+        TokenTree::Group(group) if depth == 0 && group.delimiter() == Delimiter::Parenthesis => {
+            Some(group.stream())
+        }
         TokenTree::Punct(sign) => {
             match sign.as_char() {
                 '<' => depth += 1,
@@ -36,7 +38,9 @@ pub fn open_traits(signature: &str) -> Vec<String> {
 
 /// Returns the names of the type parameters. The list is empty for an unreadable signature.
 pub fn type_parameters(signature: &str) -> Vec<String> {
-    let names = parsed(signature).map(|(_, signature)| names_of_parameters(&signature.generics)).unwrap_or_default();
+    let names = parsed(signature)
+        .map(|(_, signature)| names_of_parameters(&signature.generics))
+        .unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     names
 }
@@ -99,7 +103,9 @@ pub fn traits_of_bounds(generics: &syn::Generics) -> Vec<String> {
 }
 
 /// Returns the names of the traits among bounds.
-pub fn names_of<'b>(bounds: impl IntoIterator<Item = &'b syn::TypeParamBound>) -> impl Iterator<Item = String> {
+pub fn names_of<'b>(
+    bounds: impl IntoIterator<Item = &'b syn::TypeParamBound>,
+) -> impl Iterator<Item = String> {
     bounds.into_iter().filter_map(|bound| match bound {
         syn::TypeParamBound::Trait(bound) => Some(bound.path.segments.last()?.ident.to_string()),
         _ => None,
@@ -147,19 +153,26 @@ mod tests {
 
     #[test]
     fn parameters_and_the_returned_type_have_places() {
-        let signature =
-            "async fn f<T: A<(u8, u8)>>(&mut self, mut a: &dyn B, (c, d): (u8, u8), e: T) -> Option<u8> where T: B";
+        let signature = "async fn f<T: A<(u8, u8)>>(&mut self, mut a: &dyn B, (c, d): (u8, u8), e: T) -> Option<u8> where T: B";
         let found = values_in(signature).into_iter();
-        let found: Vec<_> = found.map(|it| (it.name.unwrap_or_default(), &signature[it.bytes])).collect();
-        let expected = [("self", "&mut self"), ("a", "mut a: &dyn B"), ("e", "e: T"), ("", "Option<u8>")];
+        let found: Vec<_> =
+            found.map(|it| (it.name.unwrap_or_default(), &signature[it.bytes])).collect();
+        let expected =
+            [("self", "&mut self"), ("a", "mut a: &dyn B"), ("e", "e: T"), ("", "Option<u8>")];
         assert_eq!(found, expected.map(|(name, text)| (name.to_owned(), text)));
         assert_eq!(values_in("fn f("), []);
     }
 
     #[test]
     fn traits_of_objects_and_type_parameters_are_open() {
-        check("fn f(a: &[Box<dyn x::Shape + Send>], b: &Vec<Circle>) -> Box<dyn Other>", &["Shape", "Send"]);
-        check("async fn f<T: A<u8>, U>(t: T, u: (U, impl Iterator<Item = u8>)) where U: y::B", &["Iterator", "A", "B"]);
+        check(
+            "fn f(a: &[Box<dyn x::Shape + Send>], b: &Vec<Circle>) -> Box<dyn Other>",
+            &["Shape", "Send"],
+        );
+        check(
+            "async fn f<T: A<u8>, U>(t: T, u: (U, impl Iterator<Item = u8>)) where U: y::B",
+            &["Iterator", "A", "B"],
+        );
         check("fn f<F: Fn(u8) -> u8, G: Fn(&dyn A)>(f: F, b: &dyn B)", &["B", "Fn", "Fn"]);
         check("fn f(&self, circle: Circle)", &[]);
         check("fn f(", &[]);

@@ -53,7 +53,8 @@ fn is_deep(tokens: &TokenStream) -> bool {
 fn cut(tokens: TokenStream, depth: usize) -> TokenStream {
     let cut = |token| match token {
         TokenTree::Group(group) => {
-            let within = if depth == 0 { TokenStream::new() } else { cut(group.stream(), depth - 1) };
+            let within =
+                if depth == 0 { TokenStream::new() } else { cut(group.stream(), depth - 1) };
             let mut shallow = Group::new(group.delimiter(), within);
             shallow.set_span(group.span());
             TokenTree::Group(shallow)
@@ -70,7 +71,8 @@ mod tests {
     #[test]
     fn deep_groups_are_emptied_and_others_stay() {
         let nested = |depth: usize| "(a ".repeat(depth) + &")".repeat(depth);
-        let names = |text: &str| tokens_of(text).expect("it is Rust").to_string().matches('a').count();
+        let names =
+            |text: &str| tokens_of(text).expect("it is Rust").to_string().matches('a').count();
         assert_eq!([10, DEPTH, 2_000].map(|depth| names(&nested(depth))), [10, DEPTH, DEPTH]);
         assert!(tokens_of("(").is_none());
     }

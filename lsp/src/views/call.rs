@@ -50,31 +50,42 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
     let calls = NamedCalls::at(view, around, byte)?;
     let NamedCalls { name, hovered, .. } = calls;
     let edges = view.model.edges(&found.places);
-    let is_called = |path: &str| last_segment(path) == name && may_run(view, calls.qualifiers[hovered], path);
+    let is_called =
+        |path: &str| last_segment(path) == name && may_run(view, calls.qualifiers[hovered], path);
     let methods: Vec<_> = edges.callees.iter().filter(|(path, _)| is_called(path)).collect();
     let mut targets = types::targets(view.model, found, name);
     targets.retain(|target| is_called(&target.path));
     if methods.is_empty() && targets.is_empty() {
         return None;
     }
-    let of_targets = if methods.is_empty() { targets.iter().map(|target| target.count).sum() } else { 0 };
+    let of_targets =
+        if methods.is_empty() { targets.iter().map(|target| target.count).sum() } else { 0 };
     let all = methods.iter().map(|(_, edge)| edge.count).sum::<u64>() + of_targets;
     let ran = Ran { methods, targets, calls: all };
     let mut text = heading(text, view, &calls, &ran).end_of_paragraph();
     for target in ran.targets.iter().filter(|_| ran.methods.is_empty()) {
         let share = percent(target.count, all);
         text = text.entry().words(&format!("{} ({share}): ", counted(target.count, "call")));
-        text = text.link(&target.path, view.declarations.address_of(&target.path).as_deref()).end_of_line();
+        text = text
+            .link(&target.path, view.declarations.address_of(&target.path).as_deref())
+            .end_of_line();
         text = values(text, view, found, &target.path);
     }
     for (path, edge) in &ran.methods {
         let share = percent(edge.count, all);
         let share = if edge.is_least { String::new() } else { format!(" ({share})") };
-        text = text.entry().words(&format!("{}{}{share}", edge.sign(), counted(edge.count, "call")));
+        text =
+            text.entry().words(&format!("{}{}{share}", edge.sign(), counted(edge.count, "call")));
         if edge.total_ns > 0 {
-            text = text.words(&format!(", {} a call", time(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
+            text = text.words(&format!(
+                ", {} a call",
+                time(edge.total_ns.checked_div(edge.count).unwrap_or(0))
+            ));
         }
-        text = text.words(": ").link(path, view.declarations.address_of(path).as_deref()).end_of_line();
+        text = text
+            .words(": ")
+            .link(path, view.declarations.address_of(path).as_deref())
+            .end_of_line();
         text = values(text, view, found, path);
     }
     if !ran.targets.is_empty() {
@@ -92,10 +103,14 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
 pub fn at_least(text: Text, model: &Model) -> Text {
     let text = match model.cut {
         0 => text,
-        cut => text.end_of_paragraph().words(&format!("At least: {} without a calling context.", counted(cut, "call"))),
+        cut => text
+            .end_of_paragraph()
+            .words(&format!("At least: {} without a calling context.", counted(cut, "call"))),
     };
     match model.has_lost_edges {
-        true => text.end_of_paragraph().words("At least: calls found no room; set METASPY_BUDGET to a larger size."),
+        true => text
+            .end_of_paragraph()
+            .words("At least: calls found no room; set METASPY_BUDGET to a larger size."),
         false => text,
     }
 }
@@ -118,7 +133,8 @@ fn heading(text: Text, view: &View<'_>, calls: &NamedCalls<'_>, ran: &Ran<'_>) -
         ran.methods.iter().map(|(path, _)| path.as_str()).chain(of_targets)
     };
     let may_run = |qualifier: &&Qualifier<'_>| {
-        is_unclear(&view.document.lines.text, **qualifier) || paths().any(|path| may_run(view, **qualifier, path))
+        is_unclear(&view.document.lines.text, **qualifier)
+            || paths().any(|path| may_run(view, **qualifier, path))
     };
     let sharing = calls.qualifiers.iter().filter(may_run).count() as u64;
     let shared = match sharing {
@@ -133,7 +149,8 @@ fn heading(text: Text, view: &View<'_>, calls: &NamedCalls<'_>, ran: &Ran<'_>) -
         let text = text.name(&function.name).words(" called ").name(name);
         return text.words(&format!(" {}{shared}:", times(ran.calls)));
     }
-    // Calls without a calling context, or without room, are missing, so the number is not an upper bound.
+    // Calls without a calling context, or without room, are missing, so the number is not an upper
+    // bound.
     let most = if view.model.cut == 0 && !view.model.has_lost_edges { "≤" } else { "" };
     let text = text.words(most).words(&counted(ran.calls, "call")).words(" of ").name(name);
     let text = text.words(" within ").name(&function.name);
@@ -150,9 +167,12 @@ impl<'v> NamedCalls<'v> {
         let function = &outline.functions[function];
         let start = function.whole.start;
         let mut calls = calls_in(&source[function.whole.clone()]);
-        calls.retain(|call| source[start + call.start..start + call.end] == *name && is_own(start + call.start));
+        calls.retain(|call| {
+            source[start + call.start..start + call.end] == *name && is_own(start + call.start)
+        });
         let hovered = calls.iter().position(|call| start + call.end == end)?;
-        let qualifiers = calls.iter().map(|call| qualifier(source, function, start + call.start)).collect();
+        let qualifiers =
+            calls.iter().map(|call| qualifier(source, function, start + call.start)).collect();
         Some(NamedCalls { function, name, qualifiers, hovered, bytes: end - name.len()..end })
     }
 }
@@ -179,32 +199,41 @@ fn is_unclear(text: &str, qualifier: Qualifier<'_>) -> bool {
     text.split_whitespace().any(|word| {
         let defines = ["type", "as"].contains(&before);
         before = word;
-        defines && word.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next() == Some(name)
+        defines
+            && word.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
+                == Some(name)
     })
 }
 
 /// Returns true if a function has no known type or trait.
 fn is_free(facts: Option<&Facts>) -> bool {
     let is_of_none = |facts: &Facts| facts.of_type.is_none() && facts.of_trait.is_none();
-    facts.is_none_or(|facts| facts.self_kind == SelfKind::None && (facts.is_nested || is_of_none(facts)))
+    facts.is_none_or(|facts| {
+        facts.self_kind == SelfKind::None && (facts.is_nested || is_of_none(facts))
+    })
 }
 
 /// Returns true if a body may use a function as a value: `map(Circle::area)`, or the name of a free
 /// function alone.
 fn is_value(body: &str, name: &str, is_free: bool) -> bool {
-    names_in(body).into_iter().filter(|named| body[named.clone()].trim_start_matches("r#") == name).any(|named| {
-        let before = body[..named.start].trim_end();
-        let is_field = before.ends_with('.') && !before.ends_with("..");
-        let is_other = is_field || before.ends_with("fn") || called_at(body, named.end).is_some();
-        !is_other && (is_free || before.ends_with("::"))
-    })
+    names_in(body)
+        .into_iter()
+        .filter(|named| body[named.clone()].trim_start_matches("r#") == name)
+        .any(|named| {
+            let before = body[..named.start].trim_end();
+            let is_field = before.ends_with('.') && !before.ends_with("..");
+            let is_other =
+                is_field || before.ends_with("fn") || called_at(body, named.end).is_some();
+            !is_other && (is_free || before.ends_with("::"))
+        })
 }
 
 /// Returns the qualifier of the call at this byte. A type parameter may be any type.
 fn qualifier<'s>(source: &'s str, function: &Function, byte: usize) -> Qualifier<'s> {
     let is_parameter = |name: &str| {
         let own = || type_parameters(&source[function.signature.clone()]);
-        function.parameters.iter().any(|known| known == name) || own().iter().any(|known| known == name)
+        function.parameters.iter().any(|known| known == name)
+            || own().iter().any(|known| known == name)
     };
     match Qualifier::before(&source[function.whole.start..byte]) {
         Qualifier::Name(name) if is_parameter(name) => Qualifier::Parameter,

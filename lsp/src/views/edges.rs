@@ -30,7 +30,9 @@ pub struct EdgeOut {
 /// Returns the edges of the function around a byte. Callers come first, both lists with the most
 /// frequent first.
 pub fn at(view: &View<'_>, byte: usize) -> Vec<EdgeOut> {
-    let Some(found) = view.document.outline().function_around(byte).and_then(|at| view.matches[at].as_ref()) else {
+    let Some(found) =
+        view.document.outline().function_around(byte).and_then(|at| view.matches[at].as_ref())
+    else {
         return Vec::new();
     };
     let edges = view.model.edges(&found.places);

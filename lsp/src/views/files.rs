@@ -30,7 +30,8 @@ pub fn of(snapshot: &Snapshot, settings: &Settings) -> Vec<FileHeat> {
     let metric = settings.metric.total();
     for model in &snapshot.models {
         let mut files: BTreeMap<&PathBuf, (f64, u64, u64)> = BTreeMap::new();
-        let is_own = |file: &&PathBuf| snapshot.model_of(file).is_some_and(|own| std::ptr::eq(own, model));
+        let is_own =
+            |file: &&PathBuf| snapshot.model_of(file).is_some_and(|own| std::ptr::eq(own, model));
         for file in model.files.keys().filter(is_own) {
             for numbers in model.numbers_of(file) {
                 let (value, ran, functions) = files.entry(file).or_default();
@@ -39,10 +40,22 @@ pub fn of(snapshot: &Snapshot, settings: &Settings) -> Vec<FileHeat> {
                 *functions += 1;
             }
         }
-        let classes = Classes::new(&files.values().map(|(value, ..)| *value).collect::<Vec<_>>(), settings.scale);
+        let classes = Classes::new(
+            &files.values().map(|(value, ..)| *value).collect::<Vec<_>>(),
+            settings.scale,
+        );
         all.extend(files.into_iter().filter_map(|(file, (value, ran, functions))| {
-            let text = format!("{} · {} of {} ran", metric.write(value), grouped(ran), counted(functions, "function"));
-            Some(FileHeat { uri: uri::of_path(file)?.as_str().to_owned(), heat: classes.heat(value), text })
+            let text = format!(
+                "{} · {} of {} ran",
+                metric.write(value),
+                grouped(ran),
+                counted(functions, "function")
+            );
+            Some(FileHeat {
+                uri: uri::of_path(file)?.as_str().to_owned(),
+                heat: classes.heat(value),
+                text,
+            })
         }));
     }
     all

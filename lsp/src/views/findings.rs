@@ -11,11 +11,13 @@ use crate::findings::RecordedFinding;
 /// Share above which a finding that is proved is a warning, in millionths.
 const WARNING_PPM: u32 = 50_000;
 
-/// Returns the findings whose site is in the document. A finding of a function that was edited after the run is not shown.
+/// Returns the findings whose site is in the document. A finding of a function that was edited
+/// after the run is not shown.
 pub fn of(view: &View<'_>) -> Vec<Diagnostic> {
     let Some(path) = &view.document.path else { return Vec::new() };
     let own = view.model.findings_of(path);
-    own.filter_map(|found| Some(diagnostic(found, range(view, found.finding.sites.first()?)?))).collect()
+    own.filter_map(|found| Some(diagnostic(found, range(view, found.finding.sites.first()?)?)))
+        .collect()
 }
 
 fn diagnostic(found: &RecordedFinding, range: Range) -> Diagnostic {
@@ -31,7 +33,11 @@ fn diagnostic(found: &RecordedFinding, range: Range) -> Diagnostic {
     lines.push(format!("metaspy findings {}", found.recording.display()));
     Diagnostic {
         range,
-        severity: Some(if is_warning { DiagnosticSeverity::WARNING } else { DiagnosticSeverity::HINT }),
+        severity: Some(if is_warning {
+            DiagnosticSeverity::WARNING
+        } else {
+            DiagnosticSeverity::HINT
+        }),
         code: Some(NumberOrString::String(finding.kind.clone())),
         source: Some("metaspy".into()),
         message: lines.join("\n"),
@@ -43,7 +49,8 @@ fn diagnostic(found: &RecordedFinding, range: Range) -> Diagnostic {
 fn range(view: &View<'_>, site: &FoundSite) -> Option<Range> {
     let is_site = |place: &usize| {
         let method = view.model.element(*place).method.as_deref();
-        method.is_some_and(|method| method.site.path == site.path && method.site.lines.0 == site.line)
+        method
+            .is_some_and(|method| method.site.path == site.path && method.site.lines.0 == site.line)
     };
     let functions = view.document.outline().functions.iter().zip(&view.matches);
     for (function, found) in functions {
@@ -54,6 +61,7 @@ fn range(view: &View<'_>, site: &FoundSite) -> Option<Range> {
     let path = view.document.path.as_deref()?;
     let is_function = view.model.methods_of(path).any(|(place, _)| is_site(&place));
     // A function that is not found was removed, or edited beyond recognition.
-    let line = view.document.lines.line_bytes(site.line.checked_sub(1)?).filter(|_| !is_function)?;
+    let line =
+        view.document.lines.line_bytes(site.line.checked_sub(1)?).filter(|_| !is_function)?;
     Some(view.range(&line))
 }

@@ -48,7 +48,8 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
     let at = view.document.outline().function_around(byte)?;
     let function = &view.document.outline().functions[at];
     let found = view.matches[at].as_ref().filter(|_| function.signature.contains(&byte))?;
-    let value = values(view, function, found).into_iter().find(|value| value.bytes.contains(&byte))?;
+    let value =
+        values(view, function, found).into_iter().find(|value| value.bytes.contains(&byte))?;
     let HeaderValue { types, bytes } = value;
     let all = types.count();
     let mut text = types::name(text, &types).words(" of ").name(&function.name);

@@ -52,19 +52,30 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
     }
     text = text.words(&sentence(model, &numbers));
     if found.is_stale {
-        text = text
-            .end_of_paragraph()
-            .words("This function was edited after the run: the numbers are those of the earlier code.");
+        text = text.end_of_paragraph().words(
+            "This function was edited after the run: the numbers are those of the earlier code.",
+        );
     }
     let mut types = types::of_function(model, found);
     types.retain(ValueTypes::is_news);
     if !types.is_empty() {
         text = text.end_of_paragraph().words("Types").end_of_paragraph();
-        text = types.iter().fold(text, |text, value| types::line(text.entry(), value).end_of_line());
+        text =
+            types.iter().fold(text, |text, value| types::line(text.entry(), value).end_of_line());
         text = types::at_least(text, model);
     }
-    text = edges(text, "Called by", view, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
-    text = edges(text, "Calls", view, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
+    text = edges(
+        text,
+        "Called by",
+        view,
+        all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)),
+    );
+    text = edges(
+        text,
+        "Calls",
+        view,
+        all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)),
+    );
     if !all.callers.is_empty() || !all.callees.is_empty() {
         text = call::at_least(text, model);
     }
@@ -100,9 +111,15 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
     phrases.extend(Metric::TotalTime.phrase(numbers).map(|time| format!("{time} total")));
     phrases.extend(Metric::TimePerCall.phrase(numbers));
     let least = |is_least| if is_least { "≥" } else { "" };
-    if let Some(Objects { count, bytes, is_least, .. }) = numbers.objects.filter(|objects| objects.count > 0) {
+    if let Some(Objects { count, bytes, is_least, .. }) =
+        numbers.objects.filter(|objects| objects.count > 0)
+    {
         let sign = least(is_least);
-        phrases.push(format!("{sign}{} allocated, {sign}{}", counted(count, "object"), short_bytes(bytes)));
+        phrases.push(format!(
+            "{sign}{} allocated, {sign}{}",
+            counted(count, "object"),
+            short_bytes(bytes)
+        ));
         phrases.extend(Metric::AllocationsPerCall.phrase(numbers));
         phrases.extend(Metric::MemoryPerCall.phrase(numbers));
     }
@@ -126,7 +143,9 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         tests => phrases.push(format!("in {tests} tests")),
     }
     match numbers.returns {
-        Some(Returned::Constant) => phrases.push("always returned the same for each receiver".into()),
+        Some(Returned::Constant) => {
+            phrases.push("always returned the same for each receiver".into())
+        }
         Some(Returned::Varies) => phrases.push("returned different values".into()),
         _ => {}
     }
@@ -151,13 +170,16 @@ fn edges<'e>(
             text = text.words(&format!(", {sign}{}", time(edge.total_ns)));
         }
         text = match path {
-            Some(path) => text.words(": ").link(path, view.declarations.address_of(path).as_deref()),
+            Some(path) => {
+                text.words(": ").link(path, view.declarations.address_of(path).as_deref())
+            }
             None => text.words(": code without hooks"),
         };
         text = text.end_of_line();
     }
     if count > ROWS {
-        text = text.entry().words(&format!("{} more", grouped((count - ROWS) as u64))).end_of_line();
+        text =
+            text.entry().words(&format!("{} more", grouped((count - ROWS) as u64))).end_of_line();
     }
     text
 }

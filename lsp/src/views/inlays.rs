@@ -30,19 +30,27 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
         hints.extend(header::inlays(view, function, found));
         for (name, end) in calls(view, at, function) {
             let targets = types::targets(view.model, found, name);
-            let is_certain = || match have_arrived(view, function, found, end - name.len(), &targets) {
-                Some(have_arrived) => have_arrived && own_calls::are_all(view, function, Some(name)),
-                None => own_calls::are_all(view, function, None),
-            };
+            let is_certain =
+                || match have_arrived(view, function, found, end - name.len(), &targets) {
+                    Some(have_arrived) => {
+                        have_arrived && own_calls::are_all(view, function, Some(name))
+                    }
+                    None => own_calls::are_all(view, function, None),
+                };
             if !is_open(view, function, &targets) || !is_certain() {
                 continue;
             }
             hints.push(InlayHint {
                 position: view.range(&(end..end)).start,
-                label: InlayHintLabel::String(types::receivers(Text::new(Style::Plain).words(": "), &targets).finish()),
+                label: InlayHintLabel::String(
+                    types::receivers(Text::new(Style::Plain).words(": "), &targets).finish(),
+                ),
                 kind: Some(InlayHintKind::TYPE),
                 text_edits: None,
-                tooltip: Some(InlayHintTooltip::String(format!("receivers in {}", view.model.title()))),
+                tooltip: Some(InlayHintTooltip::String(format!(
+                    "receivers in {}",
+                    view.model.title()
+                ))),
                 padding_left: None,
                 padding_right: None,
                 data: None,
@@ -55,7 +63,10 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
 /// Returns true if these are methods of a single trait of woven code, and the source leaves the
 /// implementing type open.
 fn is_open(view: &View<'_>, function: &Function, targets: &[Target]) -> bool {
-    let Some(of_trait) = targets.first().and_then(|target| view.model.trait_of(&target.path)) else { return false };
+    let Some(of_trait) = targets.first().and_then(|target| view.model.trait_of(&target.path))
+    else {
+        return false;
+    };
     let is_one = targets.iter().all(|target| view.model.trait_of(&target.path) == Some(of_trait));
     is_one && is_left_open(view, function, of_trait) && view.model.has_trait(of_trait)
 }
@@ -66,20 +77,29 @@ fn is_left_open(view: &View<'_>, function: &Function, of_trait: &str) -> bool {
     let of_signature = || open_traits(&view.document.lines.text[function.signature.clone()]);
     let owner = function.name.split("::").next();
     let items = view.document.outline().items.iter();
-    let mut types = items.filter(|item| Some(&*item.name) == owner && item.modules == function.modules);
+    let mut types =
+        items.filter(|item| Some(&*item.name) == owner && item.modules == function.modules);
     let is_open = |names: &[String]| names.iter().any(|name| name == of_trait);
     is_open(&function.open) || types.any(|item| is_open(&item.open)) || is_open(&of_signature())
 }
 
 /// Returns true if the receivers of the call behind this byte are among the types that arrived at
 /// its parameter, or at `self`. Returns `None` if the call is on something else.
-fn have_arrived(view: &View<'_>, function: &Function, found: &Match, byte: usize, targets: &[Target]) -> Option<bool> {
+fn have_arrived(
+    view: &View<'_>,
+    function: &Function,
+    found: &Match,
+    byte: usize,
+    targets: &[Target],
+) -> Option<bool> {
     let text = &view.document.lines.text;
     let name = receiver_before(&text[..byte])?;
-    let mut words = text[function.signature.clone()].split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let mut words = text[function.signature.clone()]
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     words.find(|word| *word == name)?;
     let values = view.model.types_of(&found.places).into_iter().flat_map(|method| &method.values);
-    let values = values.filter(|value| value.name == name && (name == "self" || value.open.is_some()));
+    let values =
+        values.filter(|value| value.name == name && (name == "self" || value.open.is_some()));
     let arrived: Vec<_> = values.flat_map(|value| &value.arrived).collect();
     Some(targets.iter().all(|target| arrived.iter().any(|one| one.name == target.receiver)))
 }
@@ -93,13 +113,16 @@ fn calls<'v>(view: &'v View<'_>, at: usize, function: &Function) -> Vec<(&'v str
         let before = body[..start].trim_end();
         before.ends_with('.') && !before.ends_with("..")
     };
-    let is_own = |start: usize| view.document.outline().function_around(function.whole.start + start) == Some(at);
+    let is_own = |start: usize| {
+        view.document.outline().function_around(function.whole.start + start) == Some(at)
+    };
     let mut words: HashMap<&str, usize> = HashMap::new();
     for word in body.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
         *words.entry(word).or_default() += 1;
     }
     let is_once = |name: &str| words.get(name) == Some(&1);
-    let names = calls_in(body).into_iter().filter(|name| is_method(name.start) && is_own(name.start));
+    let names =
+        calls_in(body).into_iter().filter(|name| is_method(name.start) && is_own(name.start));
     let named = names.map(|name| (&body[name.clone()], function.whole.start + name.end));
     named.filter(|(name, _)| is_once(name)).collect()
 }

@@ -10,7 +10,9 @@ use metaspy_probe::unqualified;
 use metaspy_report::text::last_segment;
 
 use crate::document::View;
-use crate::source::{Function, Qualifier, calls_in, is_running, returned, runs_unnamed, tokens_of, words};
+use crate::source::{
+    Function, Qualifier, calls_in, is_running, returned, runs_unnamed, tokens_of, words,
+};
 
 /// Functions of std that are called by their names alone.
 const OF_STD: [&str; 5] = ["drop", "size_of", "size_of_val", "align_of", "align_of_val"];
@@ -35,11 +37,13 @@ pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> b
     if !is_named || is_held || is_running(&used, running) || is_running(&around, running) {
         return false;
     }
-    let is_parameter = |name: &str| signature.contains(name) && last_segment(&function.name) != name;
+    let is_parameter =
+        |name: &str| signature.contains(name) && last_segment(&function.name) != name;
     let is_own = |call: Range<usize>| {
         let (before, name) = (body[..call.start].trim_end(), &body[call]);
         let is_free = !before.ends_with('.') && !before.ends_with("::");
-        Some(name) == certain || !(is_free && is_parameter(name)) && is_known(view, body, before, name)
+        Some(name) == certain
+            || !(is_free && is_parameter(name)) && is_known(view, body, before, name)
     };
     calls_in(body).into_iter().all(is_own)
 }
@@ -74,7 +78,9 @@ fn is_known(view: &View<'_>, body: &str, before: &str, name: &str) -> bool {
 
 /// Returns true if a function may return a closure, an iterator or a future, which its caller runs.
 fn returns_running(view: &View<'_>, function: &Function) -> bool {
-    let words = tokens_of(&view.document.lines.text[function.signature.clone()]).map(returned).unwrap_or_default();
+    let words = tokens_of(&view.document.lines.text[function.signature.clone()])
+        .map(returned)
+        .unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     is_running(&words, &view.document.outline().running)
 }

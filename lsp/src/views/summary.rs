@@ -7,7 +7,13 @@ use crate::numbers::Numbers;
 use crate::snapshot::Model;
 
 /// Formats the line: a bar, the metric, and the share of all calls or of the time.
-pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers, is_stale: bool) -> Option<String> {
+pub fn line(
+    model: &Model,
+    classes: &Classes,
+    metric: Metric,
+    numbers: &Numbers,
+    is_stale: bool,
+) -> Option<String> {
     if numbers.skipped.is_some() {
         return None;
     }
@@ -35,7 +41,9 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
 fn share(model: &Model, numbers: &Numbers) -> Option<String> {
     match numbers.self_ns {
         Some(ns) if model.self_ns > 0 => Some(format!("{} self", percent(ns, model.self_ns))),
-        _ if model.calls > 0 && !numbers.is_test => Some(format!("{} of all", percent(numbers.calls, model.calls))),
+        _ if model.calls > 0 && !numbers.is_test => {
+            Some(format!("{} of all", percent(numbers.calls, model.calls)))
+        }
         _ => None,
     }
 }

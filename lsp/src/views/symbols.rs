@@ -15,14 +15,24 @@ pub fn of(view: &View<'_>) -> Vec<DocumentSymbol> {
     let classes = view.model.classes(metric, scale);
     let function = |(function, numbers, is_stale): (&Function, _, bool)| {
         let detail = summary::line(view.model, classes, metric, &numbers, is_stale)?;
-        let kind = if function.name.contains("::") { SymbolKind::METHOD } else { SymbolKind::FUNCTION };
-        Some(symbol(function.name.clone(), detail, kind, view.range(&function.whole), view.range(&function.ident)))
+        let kind =
+            if function.name.contains("::") { SymbolKind::METHOD } else { SymbolKind::FUNCTION };
+        Some(symbol(
+            function.name.clone(),
+            detail,
+            kind,
+            view.range(&function.whole),
+            view.range(&function.ident),
+        ))
     };
     let functions = view.functions().filter_map(function);
     let mut details: HashMap<Key, Option<String>> = HashMap::new();
     let items = view.document.outline().items.iter().filter_map(|it| {
         let element = item::element(view, it)?;
-        let detail = details.entry(element.key.clone()).or_insert_with(|| item::totals(view.model, element)).clone()?;
+        let detail = details
+            .entry(element.key.clone())
+            .or_insert_with(|| item::totals(view.model, element))
+            .clone()?;
         let range = view.range(&it.ident);
         let kind = match it.kind {
             ItemKind::Type => SymbolKind::CLASS,
@@ -44,5 +54,14 @@ fn symbol(
     selection_range: lsp_types::Range,
 ) -> DocumentSymbol {
     let detail = Some(detail);
-    DocumentSymbol { name, detail, kind, tags: None, deprecated: None, range, selection_range, children: None }
+    DocumentSymbol {
+        name,
+        detail,
+        kind,
+        tags: None,
+        deprecated: None,
+        range,
+        selection_range,
+        children: None,
+    }
 }

@@ -13,7 +13,10 @@ pub fn shares(mut text: Text, types: &[Arrived]) -> Text {
     let all: u64 = types.iter().map(|one| one.count).sum();
     let named = named(types);
     for (at, (name, count)) in named.iter().take(TYPES).enumerate() {
-        text = text.words(if at > 0 { ", " } else { "" }).name(name).words(&format!(" {}", percent(*count, all)));
+        text = text
+            .words(if at > 0 { ", " } else { "" })
+            .name(name)
+            .words(&format!(" {}", percent(*count, all)));
     }
     if named.len() > TYPES {
         text = text.words(&format!(", {} more", named.len() - TYPES));
@@ -34,11 +37,15 @@ pub fn named(types: &[Arrived]) -> Vec<(String, u64)> {
         }
     }
     distinct.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let is_shared =
-        |name: &str, of: fn(&Arrived) -> String| distinct.iter().filter(|(other, _)| of(other) == name).count() > 1;
+    let is_shared = |name: &str, of: fn(&Arrived) -> String| {
+        distinct.iter().filter(|(other, _)| of(other) == name).count() > 1
+    };
     let name = |one: &Arrived| {
         let forms: [fn(&Arrived) -> String; 2] = [shortest, with_arguments];
-        let found = forms.into_iter().map(|form| (form, form(one))).find(|(form, name)| !is_shared(name, *form));
+        let found = forms
+            .into_iter()
+            .map(|form| (form, form(one)))
+            .find(|(form, name)| !is_shared(name, *form));
         found.map_or_else(|| one.text(), |(_, name)| name)
     };
     distinct.iter().map(|(one, count)| (name(one), *count)).collect()
@@ -90,7 +97,10 @@ mod tests {
     #[test]
     fn a_name_is_as_long_as_needed() {
         check(&[("a::Circle", "", 3), ("a::Square<u8>", "", 1)], "Circle 75.0 %, Square 25.0 %");
-        check(&[("s::Arc<a::X>", "", 1), ("s::Arc<dyn b::Y>", "", 1)], "Arc<X> 50.0 %, Arc<dyn Y> 50.0 %");
+        check(
+            &[("s::Arc<a::X>", "", 1), ("s::Arc<dyn b::Y>", "", 1)],
+            "Arc<X> 50.0 %, Arc<dyn Y> 50.0 %",
+        );
         check(&[("a::X", "", 1), ("b::X", "", 1)], "a::X 50.0 %, b::X 50.0 %");
         check(
             &[("o::Option<a::X>", "None", 1), ("o::Option<Y>", "None", 3)],

@@ -33,9 +33,10 @@ pub fn name(text: Text, value: &ValueTypes) -> Text {
 pub fn at_least(text: Text, model: &Model) -> Text {
     match model.lost_types() {
         0 => text,
-        lost => text
-            .end_of_paragraph()
-            .words(&format!("At least: {} found no room in the recording.", counted(lost, "value"))),
+        lost => text.end_of_paragraph().words(&format!(
+            "At least: {} found no room in the recording.",
+            counted(lost, "value")
+        )),
     }
 }
 
@@ -43,7 +44,10 @@ pub fn at_least(text: Text, model: &Model) -> Text {
 pub fn targets(model: &Model, found: &Match, name: &str) -> Vec<Target> {
     let mut sum: Vec<Target> = Vec::new();
     for target in model.shapes(&found.places, name).flat_map(|shape| &shape.targets) {
-        match sum.iter_mut().find(|known| (&known.path, &known.receiver) == (&target.path, &target.receiver)) {
+        match sum
+            .iter_mut()
+            .find(|known| (&known.path, &known.receiver) == (&target.path, &target.receiver))
+        {
             Some(known) => {
                 known.count += target.count;
                 known.total_ns += target.total_ns;
@@ -84,7 +88,10 @@ fn sum<'v>(versions: impl Iterator<Item = &'v [ValueTypes]>) -> Vec<ValueTypes> 
 
 /// Adds the receivers of these targets with their shares, the most frequent first.
 pub fn receivers(text: Text, targets: &[Target]) -> Text {
-    let arrived =
-        |target: &Target| Arrived { name: target.receiver.clone(), count: target.count, ..Arrived::default() };
+    let arrived = |target: &Target| Arrived {
+        name: target.receiver.clone(),
+        count: target.count,
+        ..Arrived::default()
+    };
     type_names::shares(text, &targets.iter().map(arrived).collect::<Vec<_>>())
 }

@@ -24,8 +24,8 @@ pub struct Input {
     by: OneOf<By>,
     /// Only events that pass: `site:taffy::**`
     filter: Option<String>,
-    /// The column whose change the rows are sorted by, the largest first: count, total, self, name, or PROFILER.COLUMN
-    /// [default: self, then count]
+    /// The column whose change the rows are sorted by, the largest first: count, total, self, name,
+    /// or PROFILER.COLUMN [default: self, then count]
     sort: Option<String>,
     /// Sorts by the ratio in place of the difference
     #[serde(default)]
@@ -125,7 +125,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         Ok::<_, ToolError>(side)
     };
     let (before, after) = (side(&input.before)?, side(&input.after)?);
-    let mut diff = Diff::new(by, &before, &after).map_err(|error| ToolError::new(error.to_string()))?;
+    let mut diff =
+        Diff::new(by, &before, &after).map_err(|error| ToolError::new(error.to_string()))?;
     if input.sort.is_some() || input.percent {
         let usual = if diff.is_timed { Sort::SelfTime } else { Sort::Count };
         let sort = input.sort.as_deref().and_then(|word| word.parse().ok()).unwrap_or(usual);
@@ -135,7 +136,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let changed = diff.changed().count();
     let shown: Vec<&Row> = diff.rows.iter().filter(|row| input.all || row.is_change()).collect();
     let (start, total) = (call.start()?, shown.len() as u64);
-    let rows: Vec<RowOut> = shown.into_iter().skip(start as usize).take(ITEMS).map(RowOut::of).collect();
+    let rows: Vec<RowOut> =
+        shown.into_iter().skip(start as usize).take(ITEMS).map(RowOut::of).collect();
     let lines = rows.iter().map(RowOut::line).collect();
     notes.extend(diff.notes.iter().cloned());
     notes.extend(diff.incomplete.iter().map(|name| format!("{name} may lack calls")));
@@ -169,7 +171,11 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     Ok(Answer::new(summary, &output).with_list("rows", lines, start, total))
 }
 
-fn run(opened: Opened, filter: &Filter, notes: &mut Vec<String>) -> Result<(String, Store), ToolError> {
+fn run(
+    opened: Opened,
+    filter: &Filter,
+    notes: &mut Vec<String>,
+) -> Result<(String, Store), ToolError> {
     // A version may lack what the other one has.
     if let Err(error) = check(filter, &opened.store, notes) {
         notes.push(format!("{}: {error}", opened.names.join(", ")));

@@ -34,7 +34,8 @@ pub struct Input {
     recording: Option<String>,
     /// The id of an event, such as `77.3`
     id: Option<String>,
-    /// Without an id, lists the events that pass: `site:Scene::measure subject:#412 took:>1ms outcome:failed`
+    /// Without an id, lists the events that pass: `site:Scene::measure subject:#412 took:>1ms
+    /// outcome:failed`
     filter: Option<String>,
     /// Which events come first [default: first]
     #[serde(default)]
@@ -86,7 +87,8 @@ struct EventOut {
     /// Duration; absent while the event runs, and where calls are not timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     took_ns: Option<u64>,
-    /// How it ended: succeeded, returned, failed, err, none, panicked, cancelled, instant, moved; or running.
+    /// How it ended: succeeded, returned, failed, err, none, panicked, cancelled, instant, moved;
+    /// or running.
     outcome: String,
     /// The id of the cause; absent for a root.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,7 +181,9 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         Some(why) => notes.push(format!("{why}; the tool `rows` has the counts")),
         None if calls > 0 => {
             let calls = counted(calls, "call");
-            notes.push(format!("{calls} have no event, and are only counted: the tool `rows` has them"));
+            notes.push(format!(
+                "{calls} have no event, and are only counted: the tool `rows` has them"
+            ));
         }
         None => {}
     }
@@ -188,12 +192,17 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         Order::Last => in_order(&opened.store, &filter, false, call)?,
         Order::Slowest => slowest(&opened.store, &filter, call)?,
     };
-    let events: Vec<EventOut> = listed.events.iter().map(|event| EventOut::of(event, &opened.store)).collect();
+    let events: Vec<EventOut> =
+        listed.events.iter().map(|event| EventOut::of(event, &opened.store)).collect();
     let lines = events.iter().map(EventOut::line).collect();
     let sign = if listed.counted_all { "" } else { "at least " };
     let summary = match input.order {
-        Order::Slowest => format!("{} pass and are timed, the slowest first.", counted(listed.total, "event")),
-        Order::First | Order::Last => format!("{sign}{} from here on.", counted(listed.total, "event")),
+        Order::Slowest => {
+            format!("{} pass and are timed, the slowest first.", counted(listed.total, "event"))
+        }
+        Order::First | Order::Last => {
+            format!("{sign}{} from here on.", counted(listed.total, "event"))
+        }
     };
     let command = CommandLine::new("export", &opened.names)
         .with("--to", "jsonl")
@@ -223,11 +232,18 @@ struct Listed {
 }
 
 /// The events behind the place of the cursor, or before it from the newest on.
-fn in_order(store: &Store, filter: &Filter, is_forward: bool, call: &Call<'_>) -> Result<Listed, ToolError> {
+fn in_order(
+    store: &Store,
+    filter: &Filter,
+    is_forward: bool,
+    call: &Call<'_>,
+) -> Result<Listed, ToolError> {
     let from = match call.place() {
         None if is_forward => Position::Start,
         None => Position::End,
-        Some(place) => Position::Event(place.parse().map_err(|error| ToolError::new(format!("cursor: {error}")))?),
+        Some(place) => Position::Event(
+            place.parse().map_err(|error| ToolError::new(format!("cursor: {error}")))?,
+        ),
     };
     let mut events: Vec<Event> = Vec::new();
     let mut next = Some(from);
@@ -249,7 +265,9 @@ fn in_order(store: &Store, filter: &Filter, is_forward: bool, call: &Call<'_>) -
         }
     }
     let ids: Vec<EventId> = events.iter().map(|event| event.id).collect();
-    let place = Box::new(move |shown: usize| ids.get(shown.wrapping_sub(1)).map_or(String::new(), EventId::to_string));
+    let place = Box::new(move |shown: usize| {
+        ids.get(shown.wrapping_sub(1)).map_or(String::new(), EventId::to_string)
+    });
     let total = events.len() as u64 + u64::from(next.is_some());
     Ok(Listed { events, start: 0, total, counted_all: next.is_none(), place })
 }
@@ -266,7 +284,8 @@ fn slowest(store: &Store, filter: &Filter, call: &Call<'_>) -> Result<Listed, To
         let mut events = Vec::new();
         loop {
             let part = next.fetch_add(1, Ordering::Relaxed);
-            let is_wanted = call.watch.tell(|| format!("looked at {part} of {} chunks", scan.parts()));
+            let is_wanted =
+                call.watch.tell(|| format!("looked at {part} of {} chunks", scan.parts()));
             if part >= scan.parts() || !is_wanted {
                 return found;
             }
@@ -282,11 +301,13 @@ fn slowest(store: &Store, filter: &Filter, call: &Call<'_>) -> Result<Listed, To
             }
         }
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(scan.parts().div_ceil(PARTS));
+    let threads =
+        thread::available_parallelism().map_or(1, usize::from).min(scan.parts().div_ceil(PARTS));
     let found = thread::scope(|scope| {
         // If the system refuses a thread, the others do its work.
-        let others: Vec<_> =
-            (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, search).ok()).collect();
+        let others: Vec<_> = (1..threads)
+            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, search).ok())
+            .collect();
         let others_of = |found: Longest, other: ScopedJoinHandle<'_, Longest>| match other.join() {
             Ok(other) => found.with(other),
             Err(panic) => std::panic::resume_unwind(panic),
@@ -435,13 +456,22 @@ pub fn causes(session: &Session, input: OfInput, call: &Call<'_>) -> Result<Answ
     } else {
         end(chain.origin())
     };
-    let causes: Vec<EventOut> =
-        all.iter().skip(start as usize).take(ITEMS).map(|event| EventOut::of(event, store)).collect();
+    let causes: Vec<EventOut> = all
+        .iter()
+        .skip(start as usize)
+        .take(ITEMS)
+        .map(|event| EventOut::of(event, store))
+        .collect();
     let lines = causes.iter().map(EventOut::line).collect();
     let of = EventOut::of(&event, store);
-    let summary = format!("{} of {}; the chain ends {ends}.", counted(all.len() as u64, "cause"), quoted(&of.site));
+    let summary = format!(
+        "{} of {}; the chain ends {ends}.",
+        counted(all.len() as u64, "cause"),
+        quoted(&of.site)
+    );
     let command = open_at(&opened, event.id);
-    let output = CausesOutput { of, causes, total: 0, left_out: 0, next_cursor: None, ends, command };
+    let output =
+        CausesOutput { of, causes, total: 0, left_out: 0, next_cursor: None, ends, command };
     Ok(Answer::new(summary, &output).with_list("causes", lines, start, all.len() as u64))
 }
 
@@ -449,10 +479,17 @@ fn end(origin: Origin) -> String {
     match origin {
         Origin::Root => "at a root, which has no cause".to_owned(),
         Origin::Remote(remote) => {
-            format!("at a cause in another process, span {:016x}, whose recording is not open", remote.span)
+            format!(
+                "at a cause in another process, span {:016x}, whose recording is not open",
+                remote.span
+            )
         }
-        Origin::Evicted(id) => format!("at event {id}, which left the window or was never recorded"),
-        Origin::Loop(id) => format!("at event {id}, which is its own cause: the recording is damaged"),
+        Origin::Evicted(id) => {
+            format!("at event {id}, which left the window or was never recorded")
+        }
+        Origin::Loop(id) => {
+            format!("at event {id}, which is its own cause: the recording is damaged")
+        }
     }
 }
 
@@ -511,7 +548,8 @@ pub fn effects(session: &Session, input: OfInput, call: &Call<'_>) -> Result<Ans
         let of_path = by_path.entry(store.site_path(site).to_owned()).or_default();
         *of_path = (of_path.0 + effects, of_path.1 + ticks);
     }
-    let count = |(site, (effects, ticks))| SiteCount { site, effects, took_ns: store.span_ns(ticks) };
+    let count =
+        |(site, (effects, ticks))| SiteCount { site, effects, took_ns: store.span_ns(ticks) };
     let mut by_site: Vec<SiteCount> = by_path.into_iter().map(count).collect();
     by_site.sort_by_key(|site| Reverse(site.effects));
     by_site.truncate(SITES);
@@ -519,10 +557,11 @@ pub fn effects(session: &Session, input: OfInput, call: &Call<'_>) -> Result<Ans
     let effects: Vec<EventOut> = shown.map(|event| EventOut::of(&event, store)).collect();
     let lines = effects.iter().map(EventOut::line).collect();
     let of = EventOut::of(&event, store);
-    let most = by_site
-        .first()
-        .map_or(String::new(), |most| format!(", most of them {} times {}", grouped(most.effects), quoted(&most.site)));
-    let summary = format!("{} of {}{most}.", counted(all.len() as u64, "direct effect"), quoted(&of.site));
+    let most = by_site.first().map_or(String::new(), |most| {
+        format!(", most of them {} times {}", grouped(most.effects), quoted(&most.site))
+    });
+    let summary =
+        format!("{} of {}{most}.", counted(all.len() as u64, "direct effect"), quoted(&of.site));
     let output = EffectsOutput {
         of,
         effects,
@@ -569,7 +608,10 @@ impl EventOut {
     }
 
     fn line(&self) -> String {
-        let subject = self.subject.as_ref().map_or(String::new(), |subject| format!(" on {}", quoted(&subject.label)));
+        let subject = self
+            .subject
+            .as_ref()
+            .map_or(String::new(), |subject| format!(" on {}", quoted(&subject.label)));
         let took = self.took_ns.map_or(String::new(), |ns| format!(", took {}", time(ns)));
         format!("- {} {}{subject}{took}, {}", self.id, quoted(&self.site), self.outcome)
     }
@@ -577,7 +619,10 @@ impl EventOut {
 
 impl SubjectOut {
     fn of(subject: Subject, store: &Store) -> SubjectOut {
-        SubjectOut { label: store.subject_text(subject), filter: Filter::subject(subject).text().to_owned() }
+        SubjectOut {
+            label: store.subject_text(subject),
+            filter: Filter::subject(subject).text().to_owned(),
+        }
     }
 }
 

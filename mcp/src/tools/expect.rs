@@ -16,7 +16,8 @@ use crate::shell::CommandLine;
 pub struct Input {
     /// A name of the tool `recordings`; several with commas are read as one [default: the only one]
     recording: Option<String>,
-    /// `FILTER => FILTER`, such as `site:layout => cause:change`: every event that passes the first filter passes the second
+    /// `FILTER => FILTER`, such as `site:layout => cause:change`: every event that passes the first
+    /// filter passes the second
     expectation: String,
 }
 
@@ -89,9 +90,13 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         offenders,
         total: 0,
         left_out: 0,
-        command: CommandLine::new("report", &opened.names).with("--expect", input.expectation).line(),
+        command: CommandLine::new("report", &opened.names)
+            .with("--expect", input.expectation)
+            .line(),
     };
-    Ok(Answer::new(clean_lines(&first), &output).with_list("offenders", lines, 0, total).without_cursor())
+    Ok(Answer::new(clean_lines(&first), &output)
+        .with_list("offenders", lines, 0, total)
+        .without_cursor())
 }
 
 impl Offender {
@@ -101,8 +106,14 @@ impl Offender {
     }
 
     fn line(&self) -> String {
-        let subject = self.subject.as_ref().map_or(String::new(), |subject| format!(" on {}", quoted(subject)));
-        let cause = self.cause.as_ref().map_or("no cause".to_owned(), |cause| format!("caused by {}", quoted(cause)));
+        let subject = self
+            .subject
+            .as_ref()
+            .map_or(String::new(), |subject| format!(" on {}", quoted(subject)));
+        let cause = self
+            .cause
+            .as_ref()
+            .map_or("no cause".to_owned(), |cause| format!("caused by {}", quoted(cause)));
         format!("- {} {}{subject}, {cause}", self.event, quoted(&self.site))
     }
 }

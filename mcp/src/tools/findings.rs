@@ -83,14 +83,15 @@ struct FindingOut {
     title: String,
     /// The larger share of the cost, such as `38 % of the time`.
     cost: String,
-    /// Self time that would be saved at most, in nanoseconds; of the kinds that wait, time in which roots wait.
+    /// Self time that would be saved at most, in nanoseconds; of the kinds that wait, time in which
+    /// roots wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_ns: Option<u64>,
     /// Share of the time, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_percent: Option<f64>,
-    /// What the time is a part of: `work` is the self time of all calls, `roots` the time of all roots,
-    /// `threads` the time for which threads were recorded.
+    /// What the time is a part of: `work` is the self time of all calls, `roots` the time of all
+    /// roots, `threads` the time for which threads were recorded.
     time_of: &'static str,
     /// Events that the finding is about.
     events: u64,
@@ -156,14 +157,22 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let all = opened.findings(&config, call.watch)?;
     let shown = shown(&all, &input);
     let start = call.start()?;
-    let found: Vec<FindingOut> =
-        shown.iter().skip(start as usize).map(|(number, finding)| of(*number, finding, &opened)).collect();
+    let found: Vec<FindingOut> = shown
+        .iter()
+        .skip(start as usize)
+        .map(|(number, finding)| of(*number, finding, &opened))
+        .collect();
     let lines = found.iter().map(FindingOut::line).collect();
     let of_kind = |kind: &str| input.kind.as_deref().is_none_or(|wanted| wanted == kind);
-    let small = all.found.iter().filter(|it| it.is_small && it.state.is_open() && of_kind(&it.kind)).count() as u64;
+    let small = all
+        .found
+        .iter()
+        .filter(|it| it.is_small && it.state.is_open() && of_kind(&it.kind))
+        .count() as u64;
     let reasons = |reasons: Vec<(&str, Vec<&str>)>| -> Vec<NotLookedFor> {
         let of_kinds = |(why, kinds): (&str, Vec<&str>)| {
-            let kinds: Vec<String> = kinds.into_iter().filter(|kind| of_kind(kind)).map(str::to_owned).collect();
+            let kinds: Vec<String> =
+                kinds.into_iter().filter(|kind| of_kind(kind)).map(str::to_owned).collect();
             (!kinds.is_empty()).then(|| NotLookedFor { kinds, why: why.to_owned() })
         };
         reasons.into_iter().filter_map(of_kinds).collect()
@@ -187,7 +196,11 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         calls: all.totals.emitted,
         events: all.totals.stored,
         recorded_ns: all.recorded_ns,
-        nothing_found_by: all.found_nothing().filter(|kind| of_kind(kind)).map(str::to_owned).collect(),
+        nothing_found_by: all
+            .found_nothing()
+            .filter(|kind| of_kind(kind))
+            .map(str::to_owned)
+            .collect(),
         not_looked_for,
         partly_looked_for: reasons(all.partly_looked_for_by_reason()),
         accepted: Some(accepted).filter(|accepted| *accepted > 0),
@@ -205,7 +218,10 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
 fn summary(headline: &str, small: u64, not_looked_for: &[NotLookedFor], is_silent: bool) -> String {
     let mut summary = format!("{headline}.");
     if small > 0 {
-        summary += &format!(" {} cost too little to be listed: `all` lists them.", counted(small, "finding"));
+        summary += &format!(
+            " {} cost too little to be listed: `all` lists them.",
+            counted(small, "finding")
+        );
     }
     let kinds = |of: &NotLookedFor| match of.kinds.as_slice() {
         [_, _, _, _, ..] => counted(of.kinds.len() as u64, "kind"),
@@ -242,8 +258,11 @@ fn shown<'f>(all: &'f Findings, input: &Input) -> Vec<(Option<u64>, &'f Finding)
 fn of(number: Option<u64>, finding: &Finding, opened: &Opened) -> FindingOut {
     let Cost { time_ns, of, events, time_ppm, events_ppm, at_least } = finding.cost;
     let percent = |ppm: u32| f64::from(ppm) / 1e4;
-    let sites =
-        finding.sites.iter().map(|site| Place { site: site.path.clone(), file: site.file.clone(), line: site.line });
+    let sites = finding.sites.iter().map(|site| Place {
+        site: site.path.clone(),
+        file: site.file.clone(),
+        line: site.line,
+    });
     let subjects = finding.subjects.worst.iter().take(NAMED);
     FindingOut {
         number,
@@ -257,7 +276,9 @@ fn of(number: Option<u64>, finding: &Finding, opened: &Opened) -> FindingOut {
         events_percent: percent(events_ppm),
         at_least: at_least.then_some(true),
         sites: sites.collect(),
-        subjects: subjects.map(|it| SubjectOut { label: it.text.clone(), events: it.events }).collect(),
+        subjects: subjects
+            .map(|it| SubjectOut { label: it.text.clone(), events: it.events })
+            .collect(),
         subject_count: finding.subjects.count,
         evidence: finding.evidence.text.clone(),
         filter: finding.evidence.filter.clone(),
@@ -266,15 +287,18 @@ fn of(number: Option<u64>, finding: &Finding, opened: &Opened) -> FindingOut {
         because: finding.certainty.reason().to_owned(),
         advice: finding.advice.clone(),
         to_record: finding.needs.clone(),
-        command: number
-            .map(|number| CommandLine::new("open", &opened.names).with("--finding", number.to_string()).line()),
+        command: number.map(|number| {
+            CommandLine::new("open", &opened.names).with("--finding", number.to_string()).line()
+        }),
     }
 }
 
 impl FindingOut {
     fn line(&self) -> String {
         let at = self.sites.first().filter(|site| !site.file.is_empty());
-        let at = at.map_or(String::new(), |site| format!(" at {}", quoted(&format!("{}:{}", site.file, site.line))));
+        let at = at.map_or(String::new(), |site| {
+            format!(" at {}", quoted(&format!("{}:{}", site.file, site.line)))
+        });
         let number = self.number.map_or("-".to_owned(), |number| format!("{number}."));
         format!("{number} {} {}: {}{at}", self.kind, self.cost, quoted(&self.title))
     }
@@ -285,18 +309,21 @@ fn check_kind(kind: &str, known: &[String]) -> Result<(), ToolError> {
         return Ok(());
     }
     let names = known.iter().map(String::as_str);
-    let advice = did_you_mean(kind, names).unwrap_or_else(|| format!("there are {}", known.join(", ")));
+    let advice =
+        did_you_mean(kind, names).unwrap_or_else(|| format!("there are {}", known.join(", ")));
     Err(ToolError::new(format!("there is no kind `{kind}`: {advice}")))
 }
 
 /// The selector of units of work, which must match a site.
 fn unit_of(unit: &str, opened: &Opened) -> Result<Selector, ToolError> {
-    let selector: Selector = unit.parse().map_err(|error| ToolError::new(format!("unit: {error}")))?;
+    let selector: Selector =
+        unit.parse().map_err(|error| ToolError::new(format!("unit: {error}")))?;
     let paths = || opened.store.sites().iter().map(|site| site.path.as_str());
     if paths().any(|path| selector.matches(path)) {
         return Ok(selector);
     }
-    let advice = did_you_mean(unit, paths()).unwrap_or_else(|| "the tool `rows` lists the sites".to_owned());
+    let advice =
+        did_you_mean(unit, paths()).unwrap_or_else(|| "the tool `rows` lists the sites".to_owned());
     Err(ToolError::new(format!("unit: no site matches `{unit}`: {advice}")))
 }
 
@@ -333,21 +360,31 @@ pub fn explain(_: &Session, input: ExplainInput, call: &Call<'_>) -> Result<Answ
     let (lines, summary): (Vec<String>, String) = match &input.kind {
         Some(kind) => {
             check_kind(kind, &known)?;
-            let text = findings::explain(kind).ok_or_else(|| ToolError::new(format!("`{kind}` has no explanation")))?;
+            let text = findings::explain(kind)
+                .ok_or_else(|| ToolError::new(format!("`{kind}` has no explanation")))?;
             (text.lines().map(str::to_owned).collect(), format!("The kind {kind}, in Markdown."))
         }
         None => {
             let statement = |kind: &String| {
-                let first = findings::explain(kind).and_then(|text| text.split("\n\n").next()).unwrap_or_default();
+                let first = findings::explain(kind)
+                    .and_then(|text| text.split("\n\n").next())
+                    .unwrap_or_default();
                 format!("{kind}: {}", first.replace('\n', " "))
             };
-            (known.iter().map(statement).collect(), format!("{} kinds.", grouped(known.len() as u64)))
+            (
+                known.iter().map(statement).collect(),
+                format!("{} kinds.", grouped(known.len() as u64)),
+            )
         }
     };
     let (start, total) = (call.start()?, lines.len() as u64);
     let lines: Vec<String> = lines.into_iter().skip(start as usize).collect();
     let text = lines.clone();
-    let command = input.kind.as_ref().map(|kind| CommandLine::new("findings", &[]).with("--explain", kind).line());
-    let output = ExplainOutput { kind: input.kind, lines, total, left_out: 0, next_cursor: None, command };
+    let command = input
+        .kind
+        .as_ref()
+        .map(|kind| CommandLine::new("findings", &[]).with("--explain", kind).line());
+    let output =
+        ExplainOutput { kind: input.kind, lines, total, left_out: 0, next_cursor: None, command };
     Ok(Answer::new(summary, &output).with_list("lines", text, start, total))
 }

@@ -68,7 +68,12 @@ impl Entry {
     }
 
     /// Answers a call.
-    pub fn answer(&self, session: &Session, arguments: JsonObject, call: &Call<'_>) -> Result<Answer, ToolError> {
+    pub fn answer(
+        &self,
+        session: &Session,
+        arguments: JsonObject,
+        call: &Call<'_>,
+    ) -> Result<Answer, ToolError> {
         (self.answer)(session, arguments, call)
     }
 }
@@ -163,7 +168,8 @@ pub fn entries(session: &Session) -> Vec<Entry> {
              the server was started with may run; an error names them. No shell is involved.",
             run::answer,
         );
-        let annotations = ToolAnnotations::with_title("Run a program").read_only(false).destructive(true);
+        let annotations =
+            ToolAnnotations::with_title("Run a program").read_only(false).destructive(true);
         entry.tool.annotations = Some(annotations.idempotent(false).open_world(true));
         entries.push(entry);
     }
@@ -195,11 +201,19 @@ mod tests {
         writer.lane(0, "main");
         for frame in 0..300 {
             let start = frame * 1_000;
-            let cause = Some(writer.event(Draft { site: 1, start, span: Some(900), ..Draft::default() }));
+            let cause =
+                Some(writer.event(Draft { site: 1, start, span: Some(900), ..Draft::default() }));
             for part in 0..100 {
                 let subject = Subject::new(KindId(1), part);
                 let start = start + part * 5;
-                writer.event(Draft { site: 2, subject, start, span: Some(3), cause, ..Draft::default() });
+                writer.event(Draft {
+                    site: 2,
+                    subject,
+                    start,
+                    span: Some(3),
+                    cause,
+                    ..Draft::default()
+                });
             }
         }
         writer.summarise();
@@ -210,21 +224,35 @@ mod tests {
 
     fn session(directory: &Path, file: &Path) -> Session {
         let workspace = directory.canonicalize().expect("it is there");
-        Session { recordings: Library::new(workspace, vec![file.to_owned()]), allowed: Vec::new(), engine: None }
+        Session {
+            recordings: Library::new(workspace, vec![file.to_owned()]),
+            allowed: Vec::new(),
+            engine: None,
+        }
     }
 
-    fn call(session: &Session, tool: &str, arguments: &Value, watch: &Watch) -> Result<Value, ToolError> {
+    fn call(
+        session: &Session,
+        tool: &str,
+        arguments: &Value,
+        watch: &Watch,
+    ) -> Result<Value, ToolError> {
         let entries = entries(session);
         let entry = entries.iter().find(|entry| entry.tool.name == tool).expect("it is a tool");
         let mut arguments = arguments.as_object().expect("it is an object").clone();
         let common = Common::take(tool, &mut arguments)?;
-        let answer = watch.interruptible(|| entry.answer(session, arguments, &common.call(watch)))?;
-        Ok(answer.result(common.max_bytes, str::to_owned).structured_content.expect("it has content"))
+        let answer =
+            watch.interruptible(|| entry.answer(session, arguments, &common.call(watch)))?;
+        Ok(answer
+            .result(common.max_bytes, str::to_owned)
+            .structured_content
+            .expect("it has content"))
     }
 
     #[test]
     fn a_cancelled_call_ends_early_and_leaves_nothing_to_the_next_one() {
-        let directory = std::env::temp_dir().join(format!("metaspy-cancelled-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("metaspy-cancelled-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("it can be made");
         let file = recorded(&directory);
         let name = file.to_string_lossy();
@@ -243,13 +271,18 @@ mod tests {
             let asked = Arc::new(AtomicUsize::new(0));
             let questions = asked.clone();
             // The client cancels while the call works: two chunks may be read.
-            let cancelled = Watch::new(move || questions.fetch_add(1, Ordering::Relaxed) >= 2, |_| {});
+            let cancelled =
+                Watch::new(move || questions.fetch_add(1, Ordering::Relaxed) >= 2, |_| {});
             let answer = call(&shared, tool, &arguments, &cancelled);
-            assert!(answer.is_err_and(|error| error.to_string().contains("cancelled")), "{tool} {arguments}");
+            assert!(
+                answer.is_err_and(|error| error.to_string().contains("cancelled")),
+                "{tool} {arguments}"
+            );
             assert!(asked.load(Ordering::Relaxed) < 10, "{tool} {arguments} goes on");
             let patient = Watch::new(|| false, |_| {});
             let after = call(&shared, tool, &arguments, &patient).expect("it answers");
-            let alone = call(&session(&directory, &file), tool, &arguments, &patient).expect("it answers");
+            let alone =
+                call(&session(&directory, &file), tool, &arguments, &patient).expect("it answers");
             assert_eq!(after, alone, "{tool} {arguments}");
             let again = call(&shared, tool, &arguments, &patient).expect("it answers");
             assert_eq!(again, alone, "{tool} {arguments}");

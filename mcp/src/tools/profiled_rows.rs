@@ -1,5 +1,5 @@
-//! Rows that the report has apart, because a profiler or the sampler wrote a table of its own: functions, calling contexts, and
-//! types that arrived.
+//! Rows that the report has apart, because a profiler or the sampler wrote a table of its own:
+//! functions, calling contexts, and types that arrived.
 
 use std::cmp::Reverse;
 
@@ -34,7 +34,8 @@ struct Table {
 }
 
 impl Profiled {
-    pub(super) const ALL: [Profiled; 3] = [Profiled::Function, Profiled::Context, Profiled::Arrived];
+    pub(super) const ALL: [Profiled; 3] =
+        [Profiled::Function, Profiled::Context, Profiled::Arrived];
 
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -47,7 +48,9 @@ impl Profiled {
     pub(super) fn description(self) -> &'static str {
         match self {
             Profiled::Function => "A function by processor time, of a recording with samples",
-            Profiled::Context => "A calling context: a method below its callers, of a recording with contexts",
+            Profiled::Context => {
+                "A calling context: a method below its callers, of a recording with contexts"
+            }
             Profiled::Arrived => {
                 "A type that arrived at a method as receiver, argument or result, of a recording with types"
             }
@@ -74,7 +77,12 @@ impl Profiled {
 }
 
 /// Answers a call of `rows`.
-pub(super) fn answer(by: Profiled, opened: &Opened, input: &Input, call: &Call<'_>) -> Result<Answer, ToolError> {
+pub(super) fn answer(
+    by: Profiled,
+    opened: &Opened,
+    input: &Input,
+    call: &Call<'_>,
+) -> Result<Answer, ToolError> {
     if input.filter.is_some() {
         return Err(ToolError::new(format!(
             "rows by {} have no filter: leave it out, or choose another `by`",
@@ -85,13 +93,18 @@ pub(super) fn answer(by: Profiled, opened: &Opened, input: &Input, call: &Call<'
     call.watch.check()?;
     let sort = input.sort.as_deref().unwrap_or(sorts[0]);
     if !sorts.contains(&sort) {
-        return Err(ToolError::new(format!("rows by {} are sorted by {}", by.word(), sorts.join(", "))));
+        return Err(ToolError::new(format!(
+            "rows by {} are sorted by {}",
+            by.word(),
+            sorts.join(", ")
+        )));
     }
     rows.sort_by_cached_key(|row| Reverse(sorted_by(row, sort)));
     let start = call.start()?;
     let all_rows = rows.len() as u64;
     let total = all_rows.min(input.top.map_or(u64::MAX, u64::from));
-    let rows: Vec<RowOut> = rows.into_iter().take(total as usize).skip(start as usize).take(ITEMS).collect();
+    let rows: Vec<RowOut> =
+        rows.into_iter().take(total as usize).skip(start as usize).take(ITEMS).collect();
     let lines = rows.iter().map(RowOut::line).collect();
     let command = CommandLine::new("report", &opened.names)
         .flag(by.option(), true)
@@ -139,7 +152,12 @@ fn functions(store: &Store) -> Result<Table, String> {
         }
     };
     let rows = functions.all.iter().map(row).collect();
-    Ok(Table { rows, sorts: &["self"], is_exact: false, notes: vec!["times are estimated from samples".to_owned()] })
+    Ok(Table {
+        rows,
+        sorts: &["self"],
+        is_exact: false,
+        notes: vec!["times are estimated from samples".to_owned()],
+    })
 }
 
 /// The calling contexts of a recording, each with its own calls.

@@ -22,7 +22,8 @@ const PREFIX: &str = "metaspy query: ";
 /// Arguments of the tool.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// A name of the tool `recordings`; several with commas are one set of tables [default: the only one]
+    /// A name of the tool `recordings`; several with commas are one set of tables
+    /// [default: the only one]
     recording: Option<String>,
     /// The query. Without one, the answer lists the tables and their columns
     sql: Option<String>,
@@ -64,12 +65,19 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let said = String::from_utf8_lossy(&error).trim().to_owned();
     // With 1 there are rows, of recordings that are damaged.
     if !matches!(code, Some(0 | 1)) {
-        return Err(ToolError::new(if said.is_empty() { "the query has no result".to_owned() } else { said }));
+        return Err(ToolError::new(if said.is_empty() {
+            "the query has no result".to_owned()
+        } else {
+            said
+        }));
     }
-    let notes = said.lines().map(|line| line.strip_prefix(PREFIX).unwrap_or(line).to_owned()).collect();
+    let notes =
+        said.lines().map(|line| line.strip_prefix(PREFIX).unwrap_or(line).to_owned()).collect();
     let rows: Vec<Map<String, Value>> = match &input.sql {
         Some(_) => serde_json::from_slice(&out).map_err(|error| {
-            ToolError::new(format!("the result cannot be read ({error}): ask for fewer rows with LIMIT"))
+            ToolError::new(format!(
+                "the result cannot be read ({error}): ask for fewer rows with LIMIT"
+            ))
         })?,
         None => {
             let text = String::from_utf8_lossy(&out).into_owned();
@@ -85,6 +93,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         Some(sql) => CommandLine::new("query", std::slice::from_ref(sql)).and(&opened.names),
         None => CommandLine::new("query", &["--schema".to_owned()]).and(&opened.names),
     };
-    let output = Output { rows, total: 0, left_out: 0, next_cursor: None, notes, command: command.line() };
-    Ok(Answer::new(format!("{}.", counted(total, "row")), &output).with_list("rows", lines, start, total))
+    let output =
+        Output { rows, total: 0, left_out: 0, next_cursor: None, notes, command: command.line() };
+    Ok(Answer::new(format!("{}.", counted(total, "row")), &output)
+        .with_list("rows", lines, start, total))
 }

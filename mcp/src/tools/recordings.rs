@@ -89,7 +89,13 @@ pub fn answer(session: &Session, _: Input, call: &Call<'_>) -> Result<Answer, To
             .to_owned(),
         count => format!("{}. {}.", counted(count as u64, "recording"), default_of(&known)),
     };
-    let output = Output { recordings, total: 0, left_out: 0, next_cursor: None, command: "metaspy list".to_owned() };
+    let output = Output {
+        recordings,
+        total: 0,
+        left_out: 0,
+        next_cursor: None,
+        command: "metaspy list".to_owned(),
+    };
     Ok(Answer::new(summary, &output).with_list("recordings", lines, start, known.len() as u64))
 }
 

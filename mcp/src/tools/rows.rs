@@ -28,12 +28,13 @@ pub struct Input {
     /// What a row is about [default: site]
     #[serde(default)]
     by: OneOf<RowsBy>,
-    /// Only events that pass: `site:Scene::measure subject:#412 took:>1ms outcome:failed cause:bus::*`. Every term must
-    /// hold, `-term` must not, and bare words are searched in paths and labels
+    /// Only events that pass: `site:Scene::measure subject:#412 took:>1ms outcome:failed
+    /// cause:bus::*`. Every term must hold, `-term` must not, and bare words are searched in paths
+    /// and labels
     pub(super) filter: Option<String>,
-    /// The column that the rows are sorted by, the largest first: count, total, self, max, failed, lost, name, or a column
-    /// of a method profiler [default: count; of functions, self;
-    /// of contexts, total]
+    /// The column that the rows are sorted by, the largest first: count, total, self, max, failed,
+    /// lost, name, or a column of a method profiler [default: count; of functions, self; of
+    /// contexts, total]
     pub(super) sort: Option<String>,
     /// Rows at most [default: as many as fit]
     pub(super) top: Option<u32>,
@@ -110,7 +111,8 @@ pub(super) struct RowOut {
     pub(super) self_at_least: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) self_percent: Option<f64>,
-    /// Time of async calls from their first polls to their ends, added up. Their total is that of their polls.
+    /// Time of async calls from their first polls to their ends, added up. Their total is that of
+    /// their polls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wall_ns: Option<u64>,
     /// Longest call.
@@ -171,7 +173,10 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     check(&filter, store, &mut notes)?;
     let start = call.start()?;
     // One count has the rows of several pages.
-    let most = (start as usize).saturating_add(ITEMS).checked_next_multiple_of(PAGES * ITEMS).unwrap_or(usize::MAX);
+    let most = (start as usize)
+        .saturating_add(ITEMS)
+        .checked_next_multiple_of(PAGES * ITEMS)
+        .unwrap_or(usize::MAX);
     let sort: Sort = match input.sort.as_deref().unwrap_or_default().parse() {
         Ok(sort) if input.sort.is_some() => sort,
         _ => Sort::Count,
@@ -188,7 +193,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let total = (report.row_count as u64).min(input.top.map_or(u64::MAX, u64::from));
     let wanted = report.rows.iter().take(total as usize).skip(start as usize).take(ITEMS);
     let known_outcomes = KnownOutcomes::of(store);
-    let rows: Vec<RowOut> = wanted.map(|row| RowOut::of(row, &report, store, &known_outcomes)).collect();
+    let rows: Vec<RowOut> =
+        wanted.map(|row| RowOut::of(row, &report, store, &known_outcomes)).collect();
     let lines = rows.iter().map(RowOut::line).collect();
     notes.extend(only_counted(store));
     notes.extend(report.damage.iter().map(|text| format!("damaged: {text}")));
@@ -199,7 +205,10 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     notes.extend(report.losses.sentences());
     notes.extend(report.lost_values.iter().map(|(profiler, lost)| lost_note(profiler, *lost)));
     if report.shared > 0 {
-        notes.push(format!("{} have several root causes, and are in several rows", counted(report.shared, "call")));
+        notes.push(format!(
+            "{} have several root causes, and are in several rows",
+            counted(report.shared, "call")
+        ));
     }
     notes.extend(store.notes().iter().cloned());
     let malformed = store.header().remote_malformed;
@@ -241,7 +250,8 @@ fn summary(report: &Report, total: u64, store: &Store) -> String {
 
 fn unknown_column(sort: &Sort, error: &str) -> ToolError {
     let Sort::Column(column) = sort else { return ToolError::new(format!("sort: {error}")) };
-    let advice = did_you_mean(column, Sort::WORDS).map_or(String::new(), |nearest| format!("; {nearest}"));
+    let advice =
+        did_you_mean(column, Sort::WORDS).map_or(String::new(), |nearest| format!("; {nearest}"));
     ToolError::new(format!("sort: {error}{advice}"))
 }
 
@@ -275,7 +285,9 @@ impl RowOut {
     fn of(row: &Row, report: &Report, store: &Store, known_outcomes: &KnownOutcomes<'_>) -> RowOut {
         let name = match &row.key {
             Key::Site(path) => path.clone(),
-            Key::Subject(_) | Key::None => row.label.clone().unwrap_or_else(|| "no subject".to_owned()),
+            Key::Subject(_) | Key::None => {
+                row.label.clone().unwrap_or_else(|| "no subject".to_owned())
+            }
         };
         let key = match row.key {
             Key::Subject(key) => Some(key),
@@ -298,7 +310,8 @@ impl RowOut {
             total_ns: row.total_ns(store),
             total_at_most: measure.total_at_most.then_some(true),
             self_ns: self_ns.or_else(|| row.window_self_ns(store)),
-            self_at_least: (self_ns.is_none() && row.window_self_ns(store).is_some()).then_some(true),
+            self_at_least: (self_ns.is_none() && row.window_self_ns(store).is_some())
+                .then_some(true),
             self_percent: percent(report.shares.self_time(measure)),
             wall_ns,
             max_ns: row.max_ns(store).filter(|_| wall_ns.is_none()),
@@ -322,7 +335,10 @@ impl RowOut {
             [] => String::new(),
             callers => format!(" within {}", quoted(&callers.join(" > "))),
         };
-        let value = self.arrived_as.as_ref().map_or(String::new(), |value| format!(" as {}", quoted(value)));
+        let value = self
+            .arrived_as
+            .as_ref()
+            .map_or(String::new(), |value| format!(" as {}", quoted(value)));
         let mut text = format!("- {}{value}{site}{within}:", quoted(&self.name));
         if let Some(calls) = self.calls {
             let sign = if self.calls_at_least.is_some() { "≥ " } else { "" };
@@ -358,7 +374,9 @@ pub(super) fn hundredths(percent: f64) -> f64 {
 
 /// The columns of method profilers, without those that other tables are made of.
 fn profiles(row: &Row) -> BTreeMap<String, BTreeMap<String, Value>> {
-    let Value::Object(profiles) = rows::json::profile_values(&row.profiles).into() else { return BTreeMap::new() };
+    let Value::Object(profiles) = rows::json::profile_values(&row.profiles).into() else {
+        return BTreeMap::new();
+    };
     let columns = |value: Value| match value {
         Value::Object(columns) => columns.into_iter().collect(),
         _ => BTreeMap::new(),
@@ -375,7 +393,14 @@ mod tests {
     use super::*;
 
     fn line(row: RowOut) -> String {
-        RowOut { name: "tick".to_owned(), calls: Some(2), total_ns: Some(3_000), self_ns: Some(1_000), ..row }.line()
+        RowOut {
+            name: "tick".to_owned(),
+            calls: Some(2),
+            total_ns: Some(3_000),
+            self_ns: Some(1_000),
+            ..row
+        }
+        .line()
     }
 
     #[test]
@@ -393,6 +418,9 @@ mod tests {
     #[test]
     fn times_of_async_calls_are_named_as_in_the_report() {
         let row = RowOut { wall_ns: Some(9_000), max_wall_ns: Some(5_000), ..RowOut::default() };
-        assert_eq!(line(row), r#"- "tick": 2 calls, total 3.00 µs, self 1.00 µs, wall 9.00 µs, max wall 5.00 µs"#);
+        assert_eq!(
+            line(row),
+            r#"- "tick": 2 calls, total 3.00 µs, self 1.00 µs, wall 9.00 µs, max wall 5.00 µs"#
+        );
     }
 }

@@ -48,7 +48,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         return Err("the command has no words: [\"cargo\", \"metaspy\", \"test\"]".into());
     };
     if !session.allowed.iter().any(|pattern| pattern.allows(&input.command)) {
-        let allowed: Vec<String> = session.allowed.iter().map(|pattern| format!("`{pattern}`")).collect();
+        let allowed: Vec<String> =
+            session.allowed.iter().map(|pattern| format!("`{pattern}`")).collect();
         return Err(ToolError::new(format!(
             "`{}` may not run: the server was started with --allow-run {}; ask the user to run it, or to start the server \
              with a further --allow-run",
@@ -56,19 +57,26 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
             allowed.join(" and ")
         )));
     }
-    let names = || session.recordings.known().into_iter().map(|known| known.name).collect::<BTreeSet<String>>();
+    let names = || {
+        session.recordings.known().into_iter().map(|known| known.name).collect::<BTreeSet<String>>()
+    };
     let before = names();
     let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
     let began = Instant::now();
     let child = Child::start(OsStr::new(program), &arguments, session.recordings.workspace())?;
     let ended = child.wait(KEPT, call.watch)?;
-    let text = [String::from_utf8_lossy(&ended.error), String::from_utf8_lossy(&ended.out)].concat();
+    let text =
+        [String::from_utf8_lossy(&ended.error), String::from_utf8_lossy(&ended.out)].concat();
     let last_lines: Vec<String> = text.lines().rev().take(ITEMS).map(str::to_owned).collect();
     let new_recordings: Vec<String> = names().difference(&before).cloned().collect();
     let how = ended.code.map_or("a signal ended it".to_owned(), |code| format!("exit code {code}"));
     let total = text.lines().count() as u64;
     let lines: Vec<String> = last_lines.iter().map(|line| crate::answer::quoted(line)).collect();
-    let made = new_recordings.iter().map(|name| crate::answer::quoted(name)).collect::<Vec<_>>().join(", ");
+    let made = new_recordings
+        .iter()
+        .map(|name| crate::answer::quoted(name))
+        .collect::<Vec<_>>()
+        .join(", ");
     let made = if made.is_empty() { "no new recording".to_owned() } else { format!("new: {made}") };
     let output = Output {
         exit_code: ended.code,

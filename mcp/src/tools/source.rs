@@ -67,16 +67,24 @@ pub struct Output {
 pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer, ToolError> {
     let around = input.around.unwrap_or(AROUND);
     if around > AROUND_MOST {
-        return Err(ToolError::new(format!("around is at most {AROUND_MOST}: ask for fewer lines")));
+        return Err(ToolError::new(format!(
+            "around is at most {AROUND_MOST}: ask for fewer lines"
+        )));
     }
     let opened = session.recordings.open(input.recording.as_deref())?;
     let sites = selected(&opened, &input.site)?;
     let Some(site) = sites.iter().find(|site| !site.file.is_empty() && site.lines.0 > 0) else {
-        return Err(ToolError::new(format!("the recording does not know where `{}` is", input.site)));
+        return Err(ToolError::new(format!(
+            "the recording does not know where `{}` is",
+            input.site
+        )));
     };
     let path = allowed(session.recordings.workspace(), &site.file)?;
     let text = files::read(&path, BYTES).map_err(|error| {
-        ToolError::new(format!("{}: {error}: name a site in a source file", file_name(Path::new(&site.file))))
+        ToolError::new(format!(
+            "{}: {error}: name a site in a source file",
+            file_name(Path::new(&site.file))
+        ))
     })?;
     let text = String::from_utf8_lossy(&text);
     let all: Vec<&str> = text.lines().collect();
@@ -92,9 +100,13 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let to = (last.saturating_add(around) as usize).min(all.len());
     let wanted = &all[from as usize - 1..to];
     let start = call.start()?.min(wanted.len() as u64);
-    let lines: Vec<String> = wanted[start as usize..].iter().map(|line| line.replace('\t', "    ")).collect();
+    let lines: Vec<String> =
+        wanted[start as usize..].iter().map(|line| line.replace('\t', "    ")).collect();
     let first_line = from + start as u32;
-    let texts = (first_line..).zip(&lines).map(|(number, line)| format!("{number} {}", quoted(line))).collect();
+    let texts = (first_line..)
+        .zip(&lines)
+        .map(|(number, line)| format!("{number} {}", quoted(line)))
+        .collect();
     let also = sites.iter().filter(|other| other.id != site.id).map(|site| site.path.clone());
     let output = Output {
         site: site.path.clone(),
@@ -109,19 +121,23 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         also: also.take(NAMED).collect(),
         command: command_line(["sed", "-n", &format!("{from},{to}p"), &site.file]),
     };
-    let summary = format!("{} at {}.", quoted(&site.path), quoted(&format!("{}:{first}", site.file)));
+    let summary =
+        format!("{} at {}.", quoted(&site.path), quoted(&format!("{}:{first}", site.file)));
     Ok(Answer::new(summary, &output).with_list("lines", texts, start, wanted.len() as u64))
 }
 
 /// The sites that a name selects, the one of exactly this path first.
 fn selected<'s>(opened: &'s Opened, name: &str) -> Result<Vec<&'s RecordedSite>, ToolError> {
-    let selector: Selector = name.parse().map_err(|error| ToolError::new(format!("site: {error}")))?;
+    let selector: Selector =
+        name.parse().map_err(|error| ToolError::new(format!("site: {error}")))?;
     let sites = opened.store.sites();
-    let mut selected: Vec<&RecordedSite> = sites.iter().filter(|site| selector.matches(&site.path)).collect();
+    let mut selected: Vec<&RecordedSite> =
+        sites.iter().filter(|site| selector.matches(&site.path)).collect();
     selected.sort_by_key(|site| (site.path != name, site.path.len()));
     if selected.is_empty() {
         let paths = sites.iter().map(|site| site.path.as_str());
-        let advice = did_you_mean(name, paths).unwrap_or_else(|| "the tool `rows` lists the sites".to_owned());
+        let advice = did_you_mean(name, paths)
+            .unwrap_or_else(|| "the tool `rows` lists the sites".to_owned());
         return Err(ToolError::new(format!("no site matches `{name}`: {advice}")));
     }
     Ok(selected)

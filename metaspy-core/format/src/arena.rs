@@ -1,20 +1,23 @@
-//! The arena and the statements: everything about a recording that is text. Entries are only appended, and never by a
-//! hook.
+//! The arena and the statements: everything about a recording that is text. Entries are only
+//! appended, and never by a hook.
 //!
-//! The arena has the names of the program, and what happened to the recording: views, epochs, notes. The statements are
-//! about subjects, which come and go: labels, relations and ends. They have an area of their own, so that they never take
-//! the room of names. Before version 1.5 they were in the arena.
+//! The arena has the names of the program, and what happened to the recording: views, epochs,
+//! notes. The statements are about subjects, which come and go: labels, relations and ends. They
+//! have an area of their own, so that they never take the room of names. Before version 1.5 they
+//! were in the arena.
 //!
-//! The first page's `ARENA_USED` (words) is stored with release after an entry is complete, and readers stop there. The
-//! statements have two halves. When the newest half has little room, the statements that are still needed are copied to
-//! the other one, and `STATEMENTS_TURN` is stored with release. So a reader that finds the turn unchanged has read a half
-//! that was not overwritten meanwhile.
+//! The first page's `ARENA_USED` (words) is stored with release after an entry is complete, and
+//! readers stop there. The statements have two halves. When the newest half has little room, the
+//! statements that are still needed are copied to the other one, and `STATEMENTS_TURN` is stored
+//! with release. So a reader that finds the turn unchanged has read a half that was not overwritten
+//! meanwhile.
 //!
-//! A statement is needed while its subject lives. What was stated about a subject that ended, its end included, is needed
-//! while an event of the subject is in the blocks.
+//! A statement is needed while its subject lives. What was stated about a subject that ended, its
+//! end included, is needed while an event of the subject is in the blocks.
 //!
-//! Word 0 of an entry is the kind (low 8 bits), the length in words with this one (24 bits) and `a` (high 32 bits). The
-//! payload follows. A string is a word with its length in bytes, then its bytes, padded with zeros to whole words.
+//! Word 0 of an entry is the kind (low 8 bits), the length in words with this one (24 bits) and `a`
+//! (high 32 bits). The payload follows. A string is a word with its length in bytes, then its
+//! bytes, padded with zeros to whole words.
 
 use metaspy_probe::{KindId, SiteKind};
 use serde::{Deserialize, Serialize};
@@ -25,17 +28,20 @@ use crate::{Words, high, join, low};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Entry {
-    /// `a` = site number. Words: kind | line << 32, end line | length of the module in the path, in bytes << 32.
-    /// Strings: path, file, the reason why the site is skipped (or empty), the facts from the weaver or the macro (or
-    /// empty). Older recordings have neither the length of the module nor the facts.
+    /// `a` = site number. Words: kind | line << 32, end line | length of the module in the path, in
+    /// bytes << 32. Strings: path, file, the reason why the site is skipped (or empty), the facts
+    /// from the weaver or the macro (or empty). Older recordings have neither the length of the
+    /// module nor the facts.
     Site = 1,
-    /// `a` = kind of subjects. Word: bit 0 if the keys are places (addresses), bit 1 if they have the same meaning in
-    /// every process. Strings: the name, and in a merged recording the process, if the kinds of other processes have
-    /// this name too.
+    /// `a` = kind of subjects. Word: bit 0 if the keys are places (addresses), bit 1 if they have
+    /// the same meaning in every process. Strings: the name, and in a merged recording the process,
+    /// if the kinds of other processes have this name too.
     Kind = 2,
-    /// `a` = kind. Word: key. String: the label of the subject. A later label replaces an earlier one.
+    /// `a` = kind. Word: key. String: the label of the subject. A later label replaces an earlier
+    /// one.
     Label = 3,
-    /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the name of the relation.
+    /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the
+    /// name of the relation.
     Relation = 4,
     /// `a` = view number. String: the view as JSON.
     View = 5,
@@ -49,12 +55,13 @@ pub enum Entry {
     Epoch = 9,
     /// `a` = lane. String: the whole name of the thread. Only merged recordings have it.
     Lane = 10,
-    /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the name of a relation
-    /// that ended.
+    /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the
+    /// name of a relation that ended.
     Unrelation = 11,
     /// A mark of the user. Word: tick. String: its text.
     UserMark = 12,
-    /// `a` = number of a profile table. String: its declaration as JSON ([`crate::profile::TableDef`]).
+    /// `a` = number of a profile table. String: its declaration as JSON
+    /// ([`crate::profile::TableDef`]).
     Table = 13,
     /// `a` = number of a rule that says which events are kept. String: its text.
     Keep = 14,
@@ -98,16 +105,27 @@ pub struct Found<'a> {
     pub words: Words<'a>,
 }
 
-/// Passes each entry between two positions to `each`. Returns the position at which it stopped: `end`, or the one of an entry
-/// with an impossible length.
-pub fn walk<'a>(words: Words<'a>, from: usize, end: usize, mut each: impl FnMut(Found<'a>)) -> usize {
+/// Passes each entry between two positions to `each`. Returns the position at which it stopped:
+/// `end`, or the one of an entry with an impossible length.
+pub fn walk<'a>(
+    words: Words<'a>,
+    from: usize,
+    end: usize,
+    mut each: impl FnMut(Found<'a>),
+) -> usize {
     let mut at = from;
     while at < end {
         let (kind, length, a) = unpack_head(words.get(at));
         if length == 0 || length > end - at {
             break;
         }
-        each(Found { at, length, entry: Entry::from_byte(kind), a, words: words.slice(at + 1, length - 1) });
+        each(Found {
+            at,
+            length,
+            entry: Entry::from_byte(kind),
+            a,
+            words: words.slice(at + 1, length - 1),
+        });
         at += length;
     }
     at
@@ -134,8 +152,8 @@ pub const fn unpack_site(words: [u64; 2]) -> (SiteKind, (u32, u32), u32) {
     (SiteKind::from_byte(kind_line as u8), (high(kind_line), low(end_module)), high(end_module))
 }
 
-/// The word of an [`Entry::Kind`]: bit 0 if the keys are places, bit 1 if they have the same meaning in every process. Bit 2
-/// distinguishes numbers of objects in the writer.
+/// The word of an [`Entry::Kind`]: bit 0 if the keys are places, bit 1 if they have the same
+/// meaning in every process. Bit 2 distinguishes numbers of objects in the writer.
 pub const fn nature(is_place: bool, is_across: bool) -> u64 {
     is_place as u64 | (is_across as u64) << 1
 }
@@ -215,12 +233,22 @@ mod tests {
         for end in 0..=words.len() {
             let mut found = Vec::new();
             let stopped = walk(Words::from_slice(&cells), 0, end, |entry| {
-                assert_eq!((entry.words.len(), entry.words.get(0)), (entry.length - 1, (entry.length > 1).into()));
+                assert_eq!(
+                    (entry.words.len(), entry.words.get(0)),
+                    (entry.length - 1, (entry.length > 1).into())
+                );
                 found.extend(entry.entry.map(|kind| (kind, entry.length, entry.a)));
             });
             let whole = [1, 5, 7].iter().filter(|to| **to <= end).count();
-            assert_eq!((found.as_slice(), stopped), (&entries[..whole], [0, 1, 5, 7][whole]), "up to {end}");
+            assert_eq!(
+                (found.as_slice(), stopped),
+                (&entries[..whole], [0, 1, 5, 7][whole]),
+                "up to {end}"
+            );
         }
-        assert_eq!(walk(Words::from_slice(&[AtomicU64::new(0)]), 0, 1, |_| panic!("it has no length")), 0);
+        assert_eq!(
+            walk(Words::from_slice(&[AtomicU64::new(0)]), 0, 1, |_| panic!("it has no length")),
+            0
+        );
     }
 }

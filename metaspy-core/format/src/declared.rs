@@ -1,7 +1,9 @@
-//! What woven source declares beside functions: enums, traits and their implementations, and the parameters of a function.
+//! What woven source declares beside functions: enums, traits and their implementations, and the
+//! parameters of a function.
 //!
-//! With `--types` the weaver writes them as words of sites, beside the [`Facts`](crate::facts::Facts) of the function. The
-//! first woven function of a file has the declarations of the file. A space in a type is `~`.
+//! With `--types` the weaver writes them as words of sites, beside the
+//! [`Facts`](crate::facts::Facts) of the function. The first woven function of a file has the
+//! declarations of the file. A space in a type is `~`.
 
 use crate::facts::absolute;
 
@@ -39,7 +41,8 @@ pub struct Parameter {
     pub name: String,
     /// How its type is declared.
     pub declared: String,
-    /// True if the declaration leaves the type open: a trait object, `impl Trait`, or a type parameter.
+    /// True if the declaration leaves the type open: a trait object, `impl Trait`, or a type
+    /// parameter.
     pub is_open: bool,
 }
 
@@ -72,8 +75,9 @@ pub fn enums_of(module: &str, words: &str) -> Vec<Enum> {
 pub fn traits_of(module: &str, words: &str) -> Vec<Trait> {
     let parse = |word: &str| {
         let (path, supertraits) = word.split_once('|')?;
-        let supertraits =
-            supertraits.split('+').filter_map(|path| absolute(path, module).filter(|path| !path.is_empty()));
+        let supertraits = supertraits
+            .split('+')
+            .filter_map(|path| absolute(path, module).filter(|path| !path.is_empty()));
         Some(Trait { path: absolute(path, module)?, supertraits: supertraits.collect() })
     };
     words_of(words, TRAIT).filter_map(parse).collect()
@@ -111,13 +115,23 @@ mod tests {
     fn declarations_are_found_among_the_words_of_a_site() {
         let words = "c=1 enum=crate::b::E|A,B=7,C def=self::T|crate::S+core::fmt::Debug impl=crate::c::T|crate::b::E vis=pub \
                      params=self|&Self;shape|*&dyn~Shape";
-        let variants = [("A", 0), ("B", 7), ("C", 8)].map(|(name, number)| (name.to_owned(), number));
-        assert_eq!(enums_of("a::c", words), [Enum { path: "a::b::E".into(), variants: variants.into() }]);
+        let variants =
+            [("A", 0), ("B", 7), ("C", 8)].map(|(name, number)| (name.to_owned(), number));
+        assert_eq!(
+            enums_of("a::c", words),
+            [Enum { path: "a::b::E".into(), variants: variants.into() }]
+        );
         let supertraits = vec!["a::S".into(), "core::fmt::Debug".into()];
         assert_eq!(traits_of("a::c", words), [Trait { path: "a::c::T".into(), supertraits }]);
-        assert_eq!(impls_of("a::c", words), [Impl { of_trait: "a::c::T".into(), of_type: "a::b::E".into() }]);
+        assert_eq!(
+            impls_of("a::c", words),
+            [Impl { of_trait: "a::c::T".into(), of_type: "a::b::E".into() }]
+        );
         let parameters = parameters_of(words);
-        let shown: Vec<_> = parameters.iter().map(|it| (it.name.as_str(), it.declared.as_str(), it.is_open)).collect();
+        let shown: Vec<_> = parameters
+            .iter()
+            .map(|it| (it.name.as_str(), it.declared.as_str(), it.is_open))
+            .collect();
         assert_eq!(shown, [("self", "&Self", false), ("shape", "&dyn Shape", true)]);
     }
 }

@@ -1,5 +1,5 @@
-//! Arguments, return values and labels as bytes: kind, cut (0 or 1), length of the name, length of the value (16 bits,
-//! little endian), then name and value.
+//! Arguments, return values and labels as bytes: kind, cut (0 or 1), length of the name, length of
+//! the value (16 bits, little endian), then name and value.
 //!
 //! Arguments and returned values have the same marks, which name their event. A second layout
 //! behind an event would need a second reader.
@@ -38,11 +38,13 @@ pub const fn head(kind: DetailKind, is_cut: bool, name: u8, value: u16) -> [u8; 
     [kind as u8, is_cut as u8, name, low, high]
 }
 
-/// The length in bytes of the detail at the beginning of `bytes`, head included. `None` if the bytes are shorter than a
-/// head.
+/// The length in bytes of the detail at the beginning of `bytes`, head included. `None` if the
+/// bytes are shorter than a head.
 pub const fn length(bytes: &[u8]) -> Option<usize> {
     match bytes {
-        [_, _, name, low, high, ..] => Some(HEAD + *name as usize + u16::from_le_bytes([*low, *high]) as usize),
+        [_, _, name, low, high, ..] => {
+            Some(HEAD + *name as usize + u16::from_le_bytes([*low, *high]) as usize)
+        }
         _ => None,
     }
 }
@@ -81,7 +83,12 @@ mod tests {
     }
 
     fn details() -> Vec<Detail> {
-        let of = |kind, name: &str, value: String, cut| Detail { kind, name: name.to_owned(), value, cut };
+        let of = |kind, name: &str, value: String, cut| Detail {
+            kind,
+            name: name.to_owned(),
+            value,
+            cut,
+        };
         vec![
             of(DetailKind::Argument, "size", "7".to_owned(), false),
             of(DetailKind::Return, "", "x".repeat(300), true),

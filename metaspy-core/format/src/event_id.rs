@@ -68,7 +68,11 @@ impl FromStr for EventId {
         let number = |digits: &str| digits.parse::<u64>().map_err(|_| ParseEventIdError);
         let (sequence, slot) = (number(sequence)?, number(slot)?);
         let is_place = (1..BLOCK_SLOTS as u64).contains(&slot) && (1..1 << 56).contains(&sequence);
-        if is_place { EventId::new(sequence, slot).ok_or(ParseEventIdError) } else { Err(ParseEventIdError) }
+        if is_place {
+            EventId::new(sequence, slot).ok_or(ParseEventIdError)
+        } else {
+            Err(ParseEventIdError)
+        }
     }
 }
 
@@ -98,7 +102,10 @@ mod tests {
         for sequence in [1, 2, 77, 1 << 40] {
             for slot in 1..BLOCK_SLOTS {
                 let id = EventId::new(sequence, slot as u64).expect("no sequence is 0");
-                assert_eq!((id.sequence(), id.slot(), EventId::from_raw(id.raw())), (sequence, slot, Some(id)));
+                assert_eq!(
+                    (id.sequence(), id.slot(), EventId::from_raw(id.raw())),
+                    (sequence, slot, Some(id))
+                );
                 assert_eq!(id.to_string().parse(), Ok(id));
                 ids.push(id);
             }
@@ -107,7 +114,9 @@ mod tests {
         assert_eq!((EventId::new(0, 0), EventId::from_raw(0)), (None, None));
         let id = EventId::new(77, 3).expect("it is not 0");
         assert_eq!((format!("{id}"), format!("{id:?}")), ("77.3".to_owned(), "77.3".to_owned()));
-        for text in ["", "77", "77.", "77.0", "77.128", "0.3", "-1.3", "18446744073709551615.3", "7.3.1"] {
+        for text in
+            ["", "77", "77.", "77.0", "77.128", "0.3", "-1.3", "18446744073709551615.3", "7.3.1"]
+        {
             assert_eq!(text.parse::<EventId>(), Err(ParseEventIdError), "{text}");
         }
     }

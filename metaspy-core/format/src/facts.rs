@@ -9,8 +9,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of a function before it runs. The macros and the weaver write it as words, and every reader of a
-/// recording parses them here.
+/// What is known of a function before it runs. The macros and the weaver write it as words, and
+/// every reader of a recording parses them here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
@@ -28,18 +28,21 @@ pub struct Facts {
     pub of_type: Option<String>,
     /// The trait that its `impl` implements, or whose default method it is.
     pub of_trait: Option<String>,
-    /// The type arguments of the type of its `impl`, as `<u8>`; empty if there are none, or if they are parameters.
+    /// The type arguments of the type of its `impl`, as `<u8>`; empty if there are none, or if they
+    /// are parameters.
     pub type_arguments: String,
     /// Likewise, the type arguments of the trait that its `impl` implements: `<&str>`.
     pub trait_arguments: String,
     /// The supertraits of that trait, for a default method.
     pub supertraits: Vec<String>,
-    /// The type that it belongs to, or for a default method the trait, by the place of its definition:
-    /// `taffy::tree::Node`. All `impl`s of a type have the same owner, whatever module they are in. A type of another crate
-    /// has the path that the source imports it by, `std::collections::HashMap`; a primitive its name.
+    /// The type that it belongs to, or for a default method the trait, by the place of its
+    /// definition: `taffy::tree::Node`. All `impl`s of a type have the same owner, whatever module
+    /// they are in. A type of another crate has the path that the source imports it by,
+    /// `std::collections::HashMap`; a primitive its name.
     pub owner: Option<String>,
-    /// True if the definition of the type was not found, as with a type that a macro makes and with `impl<T> Trait for T`.
-    /// Then `owner` is a guess: the module of the `impl` and the name of the type.
+    /// True if the definition of the type was not found, as with a type that a macro makes and with
+    /// `impl<T> Trait for T`. Then `owner` is a guess: the module of the `impl` and the name of the
+    /// type.
     pub is_unresolved: bool,
     /// Its cyclomatic complexity.
     pub complexity: u32,
@@ -97,7 +100,9 @@ pub enum SelfKind {
 }
 
 /// The declared return type of a function, as far as it decides what a failed call returned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Returns {
     /// Another type, an alias of which only the compiler knows the meaning, or an unknown one.
@@ -113,7 +118,8 @@ impl Returns {
     /// Finds it among the words of a site's facts.
     pub fn of_words(words: &str) -> Returns {
         let known = [Returns::Option, Returns::Result];
-        let mut found = words.split(' ').filter_map(|word| known.into_iter().find(|it| it.word() == word));
+        let mut found =
+            words.split(' ').filter_map(|word| known.into_iter().find(|it| it.word() == word));
         found.next().unwrap_or_default()
     }
 
@@ -126,7 +132,8 @@ impl Returns {
         }
     }
 
-    /// What a call returned that failed: `none` or `err`, or `failed` where the type does not tell which of them.
+    /// What a call returned that failed: `none` or `err`, or `failed` where the type does not tell
+    /// which of them.
     pub fn failure(self) -> &'static str {
         match self {
             Returns::Other => "failed",
@@ -151,7 +158,8 @@ pub enum Visibility {
 }
 
 impl SelfKind {
-    const ALL: [SelfKind; 5] = [SelfKind::None, SelfKind::Ref, SelfKind::Mut, SelfKind::Value, SelfKind::Other];
+    const ALL: [SelfKind; 5] =
+        [SelfKind::None, SelfKind::Ref, SelfKind::Mut, SelfKind::Value, SelfKind::Other];
 
     /// As one word.
     pub fn word(self) -> &'static str {
@@ -187,17 +195,21 @@ impl Facts {
     /// Parses the words of the function with this module, name, file and lines.
     pub fn parse(module: &str, name: &str, file: &str, lines: (u32, u32), words: &str) -> Self {
         let value = |key: &str| {
-            let mut words = words.split(' ').filter_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+            let mut words =
+                words.split(' ').filter_map(|word| word.strip_prefix(key)?.strip_prefix('='));
             words.next().filter(|value| !value.is_empty())
         };
         let has = |word: &str| words.split(' ').any(|it| it == word);
         let (of_type, of_trait) = (value("type"), value("trait"));
         let mut rest = name;
         for owner in [of_type, of_trait].into_iter().flatten() {
-            rest = rest.strip_prefix(owner).and_then(|rest| rest.strip_prefix("::")).unwrap_or(rest);
+            rest =
+                rest.strip_prefix(owner).and_then(|rest| rest.strip_prefix("::")).unwrap_or(rest);
         }
-        let self_kind = value("self").and_then(|word| SelfKind::ALL.into_iter().find(|kind| kind.word() == word));
-        let visibility = value("vis").and_then(|word| Visibility::ALL.into_iter().find(|it| it.word() == word));
+        let self_kind = value("self")
+            .and_then(|word| SelfKind::ALL.into_iter().find(|kind| kind.word() == word));
+        let visibility =
+            value("vis").and_then(|word| Visibility::ALL.into_iter().find(|it| it.word() == word));
         let owner = value("owner").and_then(|owner| absolute(owner, module));
         let guessed = of_type.or(of_trait).map(|name| joined(module, name));
         Facts {
@@ -210,12 +222,16 @@ impl Facts {
             of_trait: of_trait.map(str::to_owned),
             type_arguments: value("typeargs").map(with_spaces).unwrap_or_default(),
             trait_arguments: value("traitargs").map(with_spaces).unwrap_or_default(),
-            supertraits: value("super").map_or(Vec::new(), |all| all.split('+').map(str::to_owned).collect()),
-            // A trait is defined where its default methods are; recordings without owners are of an older version.
+            supertraits: value("super")
+                .map_or(Vec::new(), |all| all.split('+').map(str::to_owned).collect()),
+            // A trait is defined where its default methods are; recordings without owners are of an
+            // older version.
             is_unresolved: has("unresolved") || of_type.is_some() && owner.is_none(),
             owner: owner.or(guessed),
             complexity: value("c").and_then(|text| text.parse().ok()).unwrap_or(1),
-            fingerprint: value("source").and_then(|text| u32::from_str_radix(text, 16).ok()).unwrap_or(0),
+            fingerprint: value("source")
+                .and_then(|text| u32::from_str_radix(text, 16).ok())
+                .unwrap_or(0),
             self_kind: self_kind.unwrap_or_default(),
             visibility: visibility.unwrap_or_default(),
             is_async: has("async"),
@@ -240,8 +256,8 @@ impl Facts {
         joined(&self.module, &self.whole_name)
     }
 
-    /// The path with the type arguments of its `impl`: `rope::Slice::PartialEq<&str>::eq`. Several `impl`s of a generic trait,
-    /// or of a generic type, have the same path, and other arguments.
+    /// The path with the type arguments of its `impl`: `rope::Slice::PartialEq<&str>::eq`. Several
+    /// `impl`s of a generic trait, or of a generic type, have the same path, and other arguments.
     pub fn path_with_arguments(&self) -> String {
         let of_trait = self.of_trait.as_ref().map(|name| format!("{name}{}", self.trait_arguments));
         let of_type = self.of_type.as_ref().map(|name| format!("{name}{}", self.type_arguments));
@@ -260,9 +276,9 @@ impl Facts {
         self.lines.1.saturating_sub(self.lines.0).saturating_add(1)
     }
 
-    /// The module in which its owner is defined, and the name of the owner; `None` for free functions. A primitive, and a
-    /// type of a crate that is not part of the program's model, is in the root of the crate that implements the method, by
-    /// its whole path.
+    /// The module in which its owner is defined, and the name of the owner; `None` for free
+    /// functions. A primitive, and a type of a crate that is not part of the program's model, is in
+    /// the root of the crate that implements the method, by its whole path.
     pub fn owner_module_and_name(&self, is_crate: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
         let owner = self.owner.as_deref()?;
         let (krate, _) = owner.split_once("::").unwrap_or((owner, ""));
@@ -287,7 +303,9 @@ impl fmt::Display for Facts {
                 write!(f, " {word}={}", name.replace(char::is_whitespace, ""))?;
             }
         }
-        for (word, arguments) in [("typeargs", &self.type_arguments), ("traitargs", &self.trait_arguments)] {
+        for (word, arguments) in
+            [("typeargs", &self.type_arguments), ("traitargs", &self.trait_arguments)]
+        {
             if !arguments.is_empty() {
                 write!(f, " {word}={}", arguments.replace(' ', NO_SPACE))?;
             }
@@ -310,7 +328,10 @@ impl fmt::Display for Facts {
             (self.is_entry, "entry"),
             (self.has_context, "context"),
         ];
-        flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, word)| write!(f, " {word}"))?;
+        flags
+            .iter()
+            .filter(|(is_set, _)| *is_set)
+            .try_for_each(|(_, word)| write!(f, " {word}"))?;
         if self.fingerprint == 0 { Ok(()) } else { write!(f, " source={:x}", self.fingerprint) }
     }
 }
@@ -322,7 +343,8 @@ fn with_spaces(word: &str) -> String {
     word.replace(NO_SPACE, " ")
 }
 
-/// The path of an owner from its crate on. The words may say it relative to the module: `self::`, `super::`, `crate::`.
+/// The path of an owner from its crate on. The words may say it relative to the module: `self::`,
+/// `super::`, `crate::`.
 pub(crate) fn absolute(owner: &str, module: &str) -> Option<String> {
     if let Some(rest) = owner.strip_prefix("crate::") {
         return Some(joined(module.split("::").next().unwrap_or_default(), rest));
@@ -350,13 +372,19 @@ mod tests {
     #[test]
     fn words_are_parsed() {
         let facts = parse("c=4 self=mut type=Scene trait=Layout super=A+B vis=pub test unit");
-        assert_eq!((facts.path().as_str(), facts.name.as_str()), ("a::b::Scene::Layout::measure", "measure"));
+        assert_eq!(
+            (facts.path().as_str(), facts.name.as_str()),
+            ("a::b::Scene::Layout::measure", "measure")
+        );
         assert_eq!((facts.package(), facts.line_count(), facts.complexity), ("a", 7, 4));
         assert_eq!((facts.self_kind, facts.visibility), (SelfKind::Mut, Visibility::Public));
         assert_eq!(facts.supertraits, ["A", "B"]);
         assert!(facts.is_test && facts.is_unit && !facts.is_async && !facts.is_deep);
         let free = Facts::parse("a", "outer::inner", "src/b.rs", (3, 3), "");
-        assert_eq!((free.name.as_str(), &free.of_type, free.line_count()), ("outer::inner", &None, 1));
+        assert_eq!(
+            (free.name.as_str(), &free.of_type, free.line_count()),
+            ("outer::inner", &None, 1)
+        );
         assert_eq!((free.owner_module_and_name(|_| false), free.is_unresolved), (None, false));
     }
 
@@ -369,7 +397,9 @@ mod tests {
 
     #[test]
     fn a_path_has_the_type_arguments_of_its_impl() {
-        let facts = parse("c=1 self=ref type=Scene trait=Layout typeargs=<u8> traitargs=<&mut~str> vis=pub");
+        let facts = parse(
+            "c=1 self=ref type=Scene trait=Layout typeargs=<u8> traitargs=<&mut~str> vis=pub",
+        );
         assert_eq!(facts.path_with_arguments(), "a::b::Scene<u8>::Layout<&mut str>::measure");
         assert_eq!(parse(&facts.to_string()), facts);
         let free = Facts::parse("a", "outer::inner", "src/b.rs", (3, 3), "");
@@ -389,7 +419,11 @@ mod tests {
             ("type=Scene owner=super::super::super::Scene", "a::b::Scene", true),
         ] {
             let facts = parse(words);
-            assert_eq!((facts.owner.as_deref(), facts.is_unresolved), (Some(owner), is_unresolved), "{words}");
+            assert_eq!(
+                (facts.owner.as_deref(), facts.is_unresolved),
+                (Some(owner), is_unresolved),
+                "{words}"
+            );
         }
         let check = |words: &str, expected: (&str, &str)| {
             assert_eq!(parse(words).owner_module_and_name(|name| name == "woven"), Some(expected));

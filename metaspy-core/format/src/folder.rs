@@ -1,16 +1,20 @@
-//! The record of a folder: how far it has folded a block, and one row as it was before the event in progress.
+//! The record of a folder: how far it has folded a block, and one row as it was before the event in
+//! progress.
 //!
-//! A folder adds the events of a block to its rows, one after another. Before each event it writes a note: the row as it
-//! is, and the number of events folded so far. Then it moves its cursor to the event, and only then it changes the row.
-//! Two notes are used in turn, so the note that the cursor names never changes. Whenever the process is killed, a reader
-//! counts the slots before the cursor as folded and all others as stored, and takes the note's words for the row's.
+//! A folder adds the events of a block to its rows, one after another. Before each event it writes
+//! a note: the row as it is, and the number of events folded so far. Then it moves its cursor to
+//! the event, and only then it changes the row. Two notes are used in turn, so the note that the
+//! cursor names never changes. Whenever the process is killed, a reader counts the slots before the
+//! cursor as folded and all others as stored, and takes the note's words for the row's.
 //!
-//! A row is merged into another one in the same way. The cursor then is in no block: its sequence has the mark [`MERGES`].
-//! While it is at a slot, the other row is as noted. While it is behind all slots, the merged row counts nothing.
+//! A row is merged into another one in the same way. The cursor then is in no block: its sequence
+//! has the mark [`MERGES`]. While it is at a slot, the other row is as noted. While it is behind
+//! all slots, the merged row counts nothing.
 //!
-//! Single events are folded out of a block that is kept for others. The sequence of the cursor then has the mark [`SINGLE`].
-//! The event in progress is folded if its slot is a [`Mark::Folded`](crate::slot::Mark::Folded), and stored as long as it is
-//! not. All other events are where their slots say.
+//! Single events are folded out of a block that is kept for others. The sequence of the cursor then
+//! has the mark [`SINGLE`]. The event in progress is folded if its slot is a
+//! [`Mark::Folded`](crate::slot::Mark::Folded), and stored as long as it is not. All other events
+//! are where their slots say.
 
 use crate::row::{COUNT, ROW_WORDS};
 
@@ -54,7 +58,8 @@ pub const ALL: usize = crate::BLOCK_SLOTS;
 /// The mark of the sequence of a cursor that is in no block. The other bits count merged rows.
 pub const MERGES: u64 = 1 << 54;
 
-/// The mark of the sequence of a cursor while events of its block are folded one by one, and others are kept.
+/// The mark of the sequence of a cursor while events of its block are folded one by one, and others
+/// are kept.
 pub const SINGLE: u64 = 1 << 53;
 
 /// The sequence of a cursor while the row with this number is merged.
@@ -80,7 +85,8 @@ impl Cursor {
         self.sequence << 9 | (self.slot as u64) << 1 | self.note as u64
     }
 
-    /// The block whose events are folded one by one, if it is such a cursor, and its event in progress.
+    /// The block whose events are folded one by one, if it is such a cursor, and its event in
+    /// progress.
     pub const fn single(self) -> Option<(u64, usize)> {
         match self.sequence & (MERGES | SINGLE) {
             SINGLE if self.slot < ALL => Some((self.sequence & !SINGLE, self.slot)),
@@ -109,9 +115,16 @@ mod tests {
             assert_eq!(Cursor::unpack(cursor.pack()), cursor);
         }
         let cursor = |sequence, slot| Cursor { sequence, slot, note: 0 };
-        let ones =
-            [cursor(SINGLE | 300, 5), cursor(SINGLE | 300, ALL), cursor(300, 5), cursor(merge_sequence(u64::MAX), 1)];
-        assert_eq!(ones.map(|cursor| Cursor::unpack(cursor.pack()).single()), [Some((300, 5)), None, None, None]);
+        let ones = [
+            cursor(SINGLE | 300, 5),
+            cursor(SINGLE | 300, ALL),
+            cursor(300, 5),
+            cursor(merge_sequence(u64::MAX), 1),
+        ];
+        assert_eq!(
+            ones.map(|cursor| Cursor::unpack(cursor.pack()).single()),
+            [Some((300, 5)), None, None, None]
+        );
         assert_eq!([note_at(0), note_at(1), note_at(2)], [8, 16, 8]);
         let record = std::array::from_fn::<usize, WORDS, _>(|word| word);
         assert_eq!([note(&record, 0)[0], note(&record, 1)[0], note(&record, 3)[7]], [8, 16, 23]);

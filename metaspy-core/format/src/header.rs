@@ -2,16 +2,19 @@
 
 use crate::{high, join, low};
 
-/// Word of the block's sequence, which is also the block's seqlock. 0 while the block is empty or being reused.
+/// Word of the block's sequence, which is also the block's seqlock. 0 while the block is empty or
+/// being reused.
 pub const SEQUENCE: usize = 0;
 /// Word of the lane (low 32 bits) and of the epoch (high 32 bits).
 pub const LANE_EPOCH: usize = 1;
 /// Word of the base tick. Starts in this block count from it.
 pub const BASE: usize = 2;
-/// Word of the number of events that the lane lost between its previous block and this one, with the mark [`KEPT`].
+/// Word of the number of events that the lane lost between its previous block and this one, with
+/// the mark [`KEPT`].
 pub const LOST_BEFORE: usize = 3;
-/// The mark, at [`LOST_BEFORE`], of a block that a folder has left some events of, because they are kept. The others are
-/// folded, and their slots are marks ([`Mark::Folded`](crate::slot::Mark::Folded)).
+/// The mark, at [`LOST_BEFORE`], of a block that a folder has left some events of, because they are
+/// kept. The others are folded, and their slots are marks
+/// ([`Mark::Folded`](crate::slot::Mark::Folded)).
 pub const KEPT: u64 = 1 << 63;
 
 /// The place of the block with this sequence, in a ring of `blocks` places.
@@ -69,11 +72,16 @@ mod tests {
     #[test]
     fn a_ring_goes_round_lap_by_lap() {
         for blocks in [1, 3, 64] {
-            // A naive ring: the next block takes the next place, and a lap ends behind the last one.
+            // A naive ring: the next block takes the next place, and a lap ends behind the last
+            // one.
             let (mut at, mut lap, mut byte) = (0, 1, 1);
             for number in blocks..blocks * 600 {
                 assert_eq!(sequence(lap, at, blocks), number);
-                assert_eq!((place(number, blocks), lap_byte(number, blocks)), (at, byte), "{number} of {blocks}");
+                assert_eq!(
+                    (place(number, blocks), lap_byte(number, blocks)),
+                    (at, byte),
+                    "{number} of {blocks}"
+                );
                 at += 1;
                 if at == blocks {
                     (at, lap, byte) = (0, lap + 1, if byte == 255 { 1 } else { byte + 1 });
@@ -84,7 +92,9 @@ mod tests {
 
     #[test]
     fn lane_and_epoch_stand_apart() {
-        for (of, in_epoch) in [(0, 0), (7, 9), (u32::MAX, 0), (0, u32::MAX), (0xABCD_0123, 0x4567_89EF)] {
+        for (of, in_epoch) in
+            [(0, 0), (7, 9), (u32::MAX, 0), (0, u32::MAX), (0xABCD_0123, 0x4567_89EF)]
+        {
             let word = lane_epoch(of, in_epoch);
             assert_eq!((lane(word), epoch(word)), (of, in_epoch));
         }

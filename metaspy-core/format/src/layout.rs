@@ -36,7 +36,8 @@ impl Area {
         Area { at, len }
     }
 
-    /// Reads the byte offset and the length at the words `at` and `at + 1`. The part outside the recording is cut off.
+    /// Reads the byte offset and the length at the words `at` and `at + 1`. The part outside the
+    /// recording is cut off.
     fn read(words: Words<'_>, at: usize) -> Self {
         let (offset, bytes) = (words.get(at), words.get(at + 1));
         let from = usize::try_from(offset / 8).unwrap_or(usize::MAX).min(words.len());
@@ -65,8 +66,9 @@ impl Area {
 
 macro_rules! areas {
     ($($(#[$doc:meta])* $area:ident: $word:ident, $name:literal;)*) => {
-        /// The places of all areas. They never change while a recording grows; only the used part of each area does. When it is
-        /// closed, another file with other places may take the place of its file.
+        /// The places of all areas. They never change while a recording grows; only the used part
+        /// of each area does. When it is closed, another file with other places may take the place
+        /// of its file.
         #[derive(Clone, Copy, Debug)]
         pub struct Layout {
             $($(#[$doc])* pub $area: Area,)*
@@ -117,14 +119,14 @@ areas! {
 }
 
 impl Layout {
-    /// The layout for `budget` bytes. A growing log has `budget` bytes of blocks beside tables of a fixed size.
-    /// Other logs fit into their budget as a whole.
+    /// The layout for `budget` bytes. A growing log has `budget` bytes of blocks beside tables of a
+    /// fixed size. Other logs fit into their budget as a whole.
     pub fn new(budget: u64, policy: Policy) -> Self {
         Layout::with_room(budget, policy, 0)
     }
 
-    /// The same with room for this many bytes of names beside those that come while the program runs. They take at most a
-    /// quarter of the budget.
+    /// The same with room for this many bytes of names beside those that come while the program
+    /// runs. They take at most a quarter of the budget.
     pub fn with_room(budget: u64, policy: Policy, bytes: usize) -> Self {
         let budget = budget.clamp(SMALLEST, LARGEST) as usize;
         // Tables are sized for the part of a growing log that stays in use.
@@ -136,14 +138,17 @@ impl Layout {
         let mut area = |bytes: usize| Area::after(&mut end, bytes.next_multiple_of(4096) / 8);
         let journal = area(0);
         let folders = area(folder::RECORDS * folder::WORDS * 8);
-        // With room for the smallest page of threads without a lane. Records of folders refer to rows by their place in the
-        // file, so what lies before the pages never moves.
-        // The smallest recordings have a page for as many threads as others, each with rows of as many sites.
+        // With room for the smallest page of threads without a lane. Records of folders refer to
+        // rows by their place in the file, so what lies before the pages never moves. The smallest
+        // recordings have a page for as many threads as others, each with rows of as many sites.
         let pages = area(if tables < 2 << 20 { tables / 8 } else { tables / 16 } + 8192);
-        let calibration = area(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
+        let calibration =
+            area(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
         let lanes = area(lanes * sb::lane::WORDS * 8);
-        // Names and labels do not shrink with the budget, but the smallest recordings must still hold events.
-        let (names, half) = if tables < 4 << 20 { (tables / 32, tables / 64) } else { (tables / 20, tables / 28) };
+        // Names and labels do not shrink with the budget, but the smallest recordings must still
+        // hold events.
+        let (names, half) =
+            if tables < 4 << 20 { (tables / 32, tables / 64) } else { (tables / 20, tables / 28) };
         // What is no name leaves a quarter of the area to names.
         let arena = area(names + bytes.div_ceil(3).saturating_mul(4).min(tables / 4));
         let statements = area(2 * half.next_multiple_of(4096));
@@ -155,7 +160,8 @@ impl Layout {
         let chunks = (room / (CHUNK_BYTES + summary::SUMMARY_WORDS * 8)).max(1);
         let summaries = Area::after(&mut end, chunks * summary::SUMMARY_WORDS);
         let at = end.next_multiple_of(CHUNK_BYTES.min(budget / 8).max(4096) / 8);
-        let (chunks, blocks) = (Area { at, len: chunks * CHUNK_BYTES / 8 }, (chunks * CHUNK_BLOCKS) as u64);
+        let (chunks, blocks) =
+            (Area { at, len: chunks * CHUNK_BYTES / 8 }, (chunks * CHUNK_BLOCKS) as u64);
         Layout {
             calibration,
             journal,
@@ -222,9 +228,13 @@ mod tests {
 
     #[test]
     fn names_take_at_most_a_quarter_of_the_budget_more() {
-        for (bytes, budget) in [(2_500_000, 64 << 20), (usize::MAX, 64 << 20), (usize::MAX, 1 << 20)] {
-            let (plain, named) =
-                (Layout::new(budget, Policy::KeepNewest), Layout::with_room(budget, Policy::KeepNewest, bytes));
+        for (bytes, budget) in
+            [(2_500_000, 64 << 20), (usize::MAX, 64 << 20), (usize::MAX, 1 << 20)]
+        {
+            let (plain, named) = (
+                Layout::new(budget, Policy::KeepNewest),
+                Layout::with_room(budget, Policy::KeepNewest, bytes),
+            );
             assert!(named.kept.len as u64 / sb::kept::WORDS as u64 >= named.blocks, "{named:?}");
             let more = named.arena.bytes() - plain.arena.bytes();
             assert!(
@@ -242,7 +252,10 @@ mod tests {
             let layout = Layout::with_room(budget, Policy::KeepNewest, 100_000);
             let mut areas: Vec<Area> = layout.areas().map(|(_, _, area)| area).collect();
             areas.sort_by_key(|area| area.at);
-            assert!(areas.windows(2).all(|pair| pair[0].at + pair[0].len <= pair[1].at), "{budget}: {layout:?}");
+            assert!(
+                areas.windows(2).all(|pair| pair[0].at + pair[0].len <= pair[1].at),
+                "{budget}: {layout:?}"
+            );
         }
     }
 
@@ -267,7 +280,8 @@ mod tests {
             let cells: Vec<AtomicU64> = words.iter().copied().map(AtomicU64::new).collect();
             Layout::read(Words::from_slice(&cells))
         };
-        let areas = |layout: Option<Layout>| layout.map(|layout| layout.areas().collect::<Vec<_>>());
+        let areas =
+            |layout: Option<Layout>| layout.map(|layout| layout.areas().collect::<Vec<_>>());
         assert_eq!(areas(read(&words)), areas(Some(layout)));
         // A recording that was cut has the part of an area before the cut.
         let cut = layout.tally.at + 5;

@@ -1,11 +1,13 @@
-//! Calls inside other calls: a row of a report counts the time in which at least one of its calls was open, once.
+//! Calls inside other calls: a row of a report counts the time in which at least one of its calls
+//! was open, once.
 //!
-//! A call inside another call of the same row adds nothing to the row's time. Whether it is inside one can be read from the
-//! lane, as long as the calls around it are stored. A lane that takes a new block therefore writes the timed calls that are
-//! open ([`Mark::Open`](crate::slot::Mark::Open)), so that a block alone shows which of its calls are nested, whatever
-//! happened to the blocks before it, and the end of one of these calls beside the events. Folders and readers follow the
-//! events of a block with a [`Nesting`]. The causes of later events would not show that such a call has ended: they may be
-//! named.
+//! A call inside another call of the same row adds nothing to the row's time. Whether it is inside
+//! one can be read from the lane, as long as the calls around it are stored. A lane that takes a
+//! new block therefore writes the timed calls that are open
+//! ([`Mark::Open`](crate::slot::Mark::Open)), so that a block alone shows which of its calls are
+//! nested, whatever happened to the blocks before it, and the end of one of these calls beside the
+//! events. Folders and readers follow the events of a block with a [`Nesting`]. The causes of later
+//! events would not show that such a call has ended: they may be named.
 //!
 //! A lane writes up to 16 of these marks when it takes a block. The alternative is a bit that hooks
 //! set when a call begins. For such a bit, a hook would have to know whether its site and its
@@ -29,8 +31,9 @@ pub struct OpenCall {
     pub site: u32,
     /// The kind of the subject.
     pub kind: u16,
-    /// True if a [`Mark::End`](crate::slot::Mark::End) of the lane follows if it ends while the lane fills the block. In
-    /// recordings of earlier versions, only causes of later events show that it has ended.
+    /// True if a [`Mark::End`](crate::slot::Mark::End) of the lane follows if it ends while the
+    /// lane fills the block. In recordings of earlier versions, only causes of later events show
+    /// that it has ended.
     pub is_end_marked: bool,
 }
 
@@ -151,11 +154,13 @@ impl Nesting {
     #[inline]
     pub fn unnamed(&self) -> Unnamed {
         let is_beyond = self.is_full && self.depth == DEPTH_MAX;
-        let Unnamed { sites, subjects } = if self.depth == 0 { Unnamed::default() } else { self.unnamed };
+        let Unnamed { sites, subjects } =
+            if self.depth == 0 { Unnamed::default() } else { self.unnamed };
         Unnamed { sites: sites || is_beyond, subjects: subjects || is_beyond }
     }
 
-    /// Leaves the calls that have ended before an event with this start. One whose end is not known stays.
+    /// Leaves the calls that have ended before an event with this start. One whose end is not known
+    /// stays.
     #[inline(always)]
     pub fn leave_before(&mut self, start: u64) {
         while self.depth > 0 && self.levels[self.depth - 1].end <= start {
@@ -188,7 +193,8 @@ impl Nesting {
     pub fn enter(&mut self, call: OpenCall, end: u64) {
         let most = self.levels[..self.depth].last().map_or(u64::MAX, |top| top.end);
         if let Some(level) = self.levels.get_mut(self.depth) {
-            // An inner call ends with the outer one at the latest, even if clocks of processors differ.
+            // An inner call ends with the outer one at the latest, even if clocks of processors
+            // differ.
             *level = Level { end: end.min(most), call };
             self.depth += 1;
             self.is_full = false;
@@ -209,12 +215,16 @@ mod tests {
     #[test]
     fn an_open_call_is_read_as_it_was_written() {
         for is_end_marked in [true, false] {
-            let open = OpenCall { id: u64::MAX, key: 7, site: 0xF_FFEF, kind: u16::MAX, is_end_marked };
+            let open =
+                OpenCall { id: u64::MAX, key: 7, site: 0xF_FFEF, kind: u16::MAX, is_end_marked };
             assert_eq!(OpenCall::read(open.words()), Some(open));
         }
         for (sites, subjects) in [(true, false), (false, true), (true, true)] {
             let unnamed = Unnamed { sites, subjects };
-            assert_eq!((OpenCall::read(unnamed.words()), Unnamed::read(unnamed.words()[2])), (None, unnamed));
+            assert_eq!(
+                (OpenCall::read(unnamed.words()), Unnamed::read(unnamed.words()[2])),
+                (None, unnamed)
+            );
         }
     }
 
@@ -242,7 +252,11 @@ mod tests {
         let mut check = |ended, open: [bool; 3]| {
             nesting.leave(ended);
             nesting.leave_before(1_000);
-            assert_eq!([1, 2, 3].map(|site| nesting.around(site, 0, 0).site), open, "after {ended}");
+            assert_eq!(
+                [1, 2, 3].map(|site| nesting.around(site, 0, 0).site),
+                open,
+                "after {ended}"
+            );
         };
         check(7, [true; 3]);
         check(200, [true, false, true]);
@@ -270,7 +284,10 @@ mod tests {
         nesting.clear();
         assert!(nesting.is_empty());
         nesting.enter(call(131, 2, 2), 9);
-        assert_eq!((nesting.unnamed(), nesting.around(1, 1, 1)), (Unnamed::default(), Around::default()));
+        assert_eq!(
+            (nesting.unnamed(), nesting.around(1, 1, 1)),
+            (Unnamed::default(), Around::default())
+        );
     }
 
     #[test]
@@ -279,7 +296,10 @@ mod tests {
         for id in 1..1000 {
             nesting.enter(call(id, id as u32, 1), u64::MAX);
         }
-        assert_eq!((nesting.depth, nesting.unnamed()), (DEPTH_MAX, Unnamed { sites: true, subjects: true }));
+        assert_eq!(
+            (nesting.depth, nesting.unnamed()),
+            (DEPTH_MAX, Unnamed { sites: true, subjects: true })
+        );
         nesting.leave(3);
         assert_eq!((nesting.depth, nesting.unnamed()), (DEPTH_MAX - 1, Unnamed::default()));
     }
@@ -288,7 +308,10 @@ mod tests {
     fn a_mark_names_the_open_calls_without_a_mark() {
         for (sites, subjects) in [(false, false), (true, false), (false, true), (true, true)] {
             let unnamed = Unnamed { sites, subjects };
-            assert_eq!((OpenCall::read(unnamed.words()), Unnamed::read(unnamed.words()[2])), (None, unnamed));
+            assert_eq!(
+                (OpenCall::read(unnamed.words()), Unnamed::read(unnamed.words()[2])),
+                (None, unnamed)
+            );
             assert_eq!(unnamed.any(), sites || subjects);
         }
     }

@@ -1,14 +1,17 @@
 //! Profile tables: the values that method profilers keep, as declared columns and keyed rows.
 //!
-//! An arena entry ([`Entry::Table`](crate::arena::Entry::Table)) declares a table: [`TableDef`] as JSON, under the
-//! table's number. The values stand in pages of an area of their own ([`PROFILES`](crate::superblock::PROFILES)), one
-//! behind the other, up to [`PROFILES_USED`](crate::superblock::PROFILES_USED). A table's words are numbered: the value
-//! of column `c` in row `r` is word `r * columns + c`. A page holds a run of them for one thread, so the same word may
-//! stand in several pages; its value is the words merged by the rule of its column. A word of 0 holds nothing.
+//! An arena entry ([`Entry::Table`](crate::arena::Entry::Table)) declares a table: [`TableDef`] as
+//! JSON, under the table's number. The values stand in pages of an area of their own
+//! ([`PROFILES`](crate::superblock::PROFILES)), one behind the other, up to
+//! [`PROFILES_USED`](crate::superblock::PROFILES_USED). A table's words are numbered: the value of
+//! column `c` in row `r` is word `r * columns + c`. A page holds a run of them for one thread, so
+//! the same word may stand in several pages; its value is the words merged by the rule of its
+//! column. A word of 0 holds nothing.
 //!
-//! Rows of a table by site are numbered as the sites are. In the other tables, rows are numbered in the order in which
-//! their keys were first seen; pages of their own hold the keys ([`Key`]). The first column of a table by calling context
-//! is the id of the context: the same in all processes, and the key of the contexts that it calls.
+//! Rows of a table by site are numbered as the sites are. In the other tables, rows are numbered in
+//! the order in which their keys were first seen; pages of their own hold the keys ([`Key`]). The
+//! first column of a table by calling context is the id of the context: the same in all processes,
+//! and the key of the contexts that it calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -71,13 +74,14 @@ pub enum KeyKind {
     Context,
     /// A callee, its caller, and the type of one of its values ([`TypeKey`]).
     Type,
-    /// A number that has the same meaning in all processes, with the site and the kind of the subject of the event around
-    /// it, if there is one: the functions, frames and events of samples.
+    /// A number that has the same meaning in all processes, with the site and the kind of the
+    /// subject of the event around it, if there is one: the functions, frames and events of
+    /// samples.
     Sampled,
 }
 
-/// The type of a receiver, an argument or a returned value: the rest of a [`Key`] beside callee and kind. The kind of
-/// subjects with the type's name stands for the type.
+/// The type of a receiver, an argument or a returned value: the rest of a [`Key`] beside callee and
+/// kind. The kind of subjects with the type's name stands for the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeKey {
     /// The site of the caller; 0 = code without hooks.
@@ -93,8 +97,8 @@ impl TypeKey {
     pub const RECEIVER: u8 = 0;
     /// The position of the returned value.
     pub const RETURNED: u8 = 255;
-    /// The first word of kinds whose type is behind a table of a trait object: `&dyn a::Shape @0x5a8f0`, with the address
-    /// of the table in the file of the program.
+    /// The first word of kinds whose type is behind a table of a trait object:
+    /// `&dyn a::Shape @0x5a8f0`, with the address of the table in the file of the program.
     pub const TABLE: &'static str = " @0x";
     /// What follows such a kind once the type is known: `&dyn a::Shape => a::Circle`.
     pub const RESOLVED: &'static str = " => ";
@@ -251,7 +255,8 @@ pub struct Key {
     pub site: u32,
     /// The subject's kind, the kind that stands for a type, or the caller's site; 0 = none.
     pub second: u32,
-    /// The subject's key, the id of the caller's context, a [`TypeKey`], or a number of samples; 0 in a pair of methods.
+    /// The subject's key, the id of the caller's context, a [`TypeKey`], or a number of samples; 0
+    /// in a pair of methods.
     pub key: u64,
 }
 
@@ -270,7 +275,9 @@ impl Key {
     /// Site, kind or caller as a word; never 0.
     #[inline]
     pub const fn who(self) -> u64 {
-        Self::PRESENT | (self.second as u64 & Self::SITE_MASK) << Self::SITE_BITS | self.site as u64 & Self::SITE_MASK
+        Self::PRESENT
+            | (self.second as u64 & Self::SITE_MASK) << Self::SITE_BITS
+            | self.site as u64 & Self::SITE_MASK
     }
 
     /// The key with these words; `None` if there is none yet.
@@ -304,10 +311,12 @@ pub mod page {
 
     /// In a page of [`Kind::Head`]: values of the table that found no room.
     pub const LOST: usize = HEADER_WORDS;
-    /// In a page of [`Kind::Head`]: the installation of the same profiler that sees all calls of this one, + 1; 0 = none.
+    /// In a page of [`Kind::Head`]: the installation of the same profiler that sees all calls of
+    /// this one, + 1; 0 = none.
     pub const WITHIN: usize = HEADER_WORDS + 1;
-    /// In a page of [`Kind::Head`]: a bit for each installation around that does not see all of them, because it began later
-    /// or ended earlier. The lowest bit is for the installation that [`WITHIN`] names, the next one for the one around it.
+    /// In a page of [`Kind::Head`]: a bit for each installation around that does not see all of
+    /// them, because it began later or ended earlier. The lowest bit is for the installation that
+    /// [`WITHIN`] names, the next one for the one around it.
     pub const OVERLAPS: usize = HEADER_WORDS + 2;
     /// Words of a page of [`Kind::Head`].
     pub const HEAD_WORDS: usize = 8;
@@ -321,7 +330,8 @@ pub mod page {
         Values,
         /// Keys of rows.
         Keys,
-        /// A bit for each site with a value that found no room. The bit of site 0 stands for sites that have none here.
+        /// A bit for each site with a value that found no room. The bit of site 0 stands for sites
+        /// that have none here.
         Incomplete,
     }
 
@@ -359,8 +369,8 @@ pub fn bits(word: u64) -> impl Iterator<Item = u32> {
     (0..u64::BITS).filter(move |bit| word >> bit & 1 != 0)
 }
 
-/// Installations around an installation that do not see all of its calls, as a set: the lowest bit is the innermost one's. Of
-/// more than 64, the outer ones have none.
+/// Installations around an installation that do not see all of its calls, as a set: the lowest bit
+/// is the innermost one's. Of more than 64, the outer ones have none.
 pub mod overlaps {
     /// The set of the installation at this level.
     pub fn at(level: usize) -> u64 {
@@ -431,7 +441,8 @@ mod tests {
 
     #[test]
     fn the_words_of_a_table_are_its_rows_one_behind_the_other() {
-        let table = TableDef { columns: ["a", "b", "c"].map(Column::from).into(), ..TableDef::default() };
+        let table =
+            TableDef { columns: ["a", "b", "c"].map(Column::from).into(), ..TableDef::default() };
         let words: Vec<u64> = (0..4)
             .flat_map(|row| (0..3).map(move |column| (row, column)))
             .map(|(row, column)| table.word(row, column))

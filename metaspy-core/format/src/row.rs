@@ -1,8 +1,9 @@
 //! A row of a tally: counts, outcomes and times of one subject at one site in one epoch.
 //!
-//! The pages of lanes have rows for calls that were counted without an event, and for ends that came after their event
-//! had been folded. The fold table and the pages of folders have rows for events that left the window. A row can be in
-//! several tables; its value is the sum. A page can also be an [array](mod@array): short rows of one site, kind and epoch.
+//! The pages of lanes have rows for calls that were counted without an event, and for ends that
+//! came after their event had been folded. The fold table and the pages of folders have rows for
+//! events that left the window. A row can be in several tables; its value is the sum. A page can
+//! also be an [array](mod@array): short rows of one site, kind and epoch.
 //!
 //! A row whose outcomes fill half of their 32 bits gets a second row, instead of wider rows from
 //! the start. Readers add rows up anyway, and no half of a word overflows into the other.
@@ -29,9 +30,9 @@ pub const WHO: usize = 1;
 pub const COUNT: usize = 2;
 /// Failed calls (low 32 bits) and panicked calls (high 32 bits).
 pub const FAILED_PANICKED: usize = 3;
-/// Cancelled calls (low 32 bits). The high 32 bits of a row in the fold table count events that were running when they
-/// were folded. In a page they count ends that came after that; outcome and time of these are in the page's row. The
-/// difference is the number of running events.
+/// Cancelled calls (low 32 bits). The high 32 bits of a row in the fold table count events that
+/// were running when they were folded. In a page they count ends that came after that; outcome and
+/// time of these are in the page's row. The difference is the number of running events.
 pub const CANCELLED_RUNNING: usize = 4;
 /// Calls with a measured time.
 pub const TIMED: usize = 5;
@@ -40,8 +41,9 @@ pub const TOTAL: usize = 6;
 /// Ticks of the longest call.
 pub const MAX: usize = 7;
 
-/// In [`FAILED_PANICKED`] and [`CANCELLED_RUNNING`]: a row with one of these bits takes no more outcomes, so that no half of
-/// a word overflows into the other. They are counted in another row of the same subject.
+/// In [`FAILED_PANICKED`] and [`CANCELLED_RUNNING`]: a row with one of these bits takes no more
+/// outcomes, so that no half of a word overflows into the other. They are counted in another row of
+/// the same subject.
 const FULL: u64 = 1 << 31 | 1 << 63;
 
 /// The [`WHO`] of a row that counts nothing and that a later row may replace.
@@ -56,11 +58,12 @@ pub const fn has_room(failed_panicked: u64, cancelled_running: u64) -> bool {
 /// The kind of the row for all subjects of a site without a row of their own.
 pub const OTHERS: u16 = u16::MAX;
 
-/// Time of folded calls that rows of a report must not count again, because they ran inside another call of the same row
-/// ([`nesting`](crate::nesting)). Such a row has ticks in [`TOTAL`] and counts no calls; one of these numbers is in the place
-/// of its site.
+/// Time of folded calls that rows of a report must not count again, because they ran inside another
+/// call of the same row ([`nesting`](crate::nesting)). Such a row has ticks in [`TOTAL`] and counts
+/// no calls; one of these numbers is in the place of its site.
 ///
-/// [`TOTAL`] of a row of calls leaves out those inside a call at the same site *and* on the same subject already.
+/// [`TOTAL`] of a row of calls leaves out those inside a call at the same site *and* on the same
+/// subject already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Again {
@@ -68,7 +71,8 @@ pub enum Again {
     InSite = 0xF_FFF0,
     /// Ticks of calls inside another call on the same subject. Key and kind are the subject's.
     InSubject = 0xF_FFF1,
-    /// Ticks of calls that may be inside another call at the same site. The key is the site's number.
+    /// Ticks of calls that may be inside another call at the same site. The key is the site's
+    /// number.
     MaybeInSite = 0xF_FFF2,
     /// Ticks of calls that may be inside another call on the same subject. The key is 0.
     MaybeInSubject = 0xF_FFF3,
@@ -153,7 +157,8 @@ impl Who {
         Who { site, kind: slot::kind(last), epoch, meta: slot::level(last) != 0, lost: false }
     }
 
-    /// Adds site and kind of an event at level 0 with this last word to the word of a row without them.
+    /// Adds site and kind of an event at level 0 with this last word to the word of a row without
+    /// them.
     #[inline(always)]
     pub const fn with_event(word: u64, site: u32, last: u64) -> u64 {
         Self::with_kind(word, slot::kind(last)) | site as u64
@@ -191,8 +196,8 @@ impl Who {
 
 /// The index at which the search for a row begins, in a table of `1 << bits` rows.
 ///
-/// The index is the high bits of a product. Dense keys then get neighbouring rows without collisions, and addresses,
-/// whose low bits are zero, spread as well.
+/// The index is the high bits of a product. Dense keys then get neighbouring rows without
+/// collisions, and addresses, whose low bits are zero, spread as well.
 #[inline(always)]
 pub const fn first(key: u64, who: u64, bits: u32) -> usize {
     (product(key, who) >> (64 - bits)) as usize
@@ -219,13 +224,15 @@ pub const fn outcome_words(outcome: Outcome) -> (u64, u64) {
 pub mod page {
     /// Words of a page's header.
     pub const HEADER_WORDS: usize = 8;
-    /// Capacity in rows, a power of two; of an array, what follows the header in units of a row. Stored first.
+    /// Capacity in rows, a power of two; of an array, what follows the header in units of a row.
+    /// Stored first.
     pub const ROWS: usize = 1;
     /// The lane.
     pub const LANE: usize = 2;
     /// Rows in use.
     pub const USED: usize = 3;
-    /// Of an array: site, kind and epoch of its rows ([`super::Who`]); else 0. Stored before anything behind the header.
+    /// Of an array: site, kind and epoch of its rows ([`super::Who`]); else 0. Stored before
+    /// anything behind the header.
     pub const WHO: usize = 4;
     /// Of an array: rows whose index is the key; 0 = it is made of buckets.
     pub const LENGTH: usize = 5;
@@ -237,8 +244,8 @@ pub mod page {
 
 /// Arrays: rows of two words, [`COUNT`] and [`FAILED_PANICKED`], for calls that are only counted.
 ///
-/// A row is found without a search: its key is its index, or one of the few in a bucket. Rows with a count of 0 are
-/// unused.
+/// A row is found without a search: its key is its index, or one of the few in a bucket. Rows with
+/// a count of 0 are unused.
 pub mod array {
     use super::{ROW_WORDS, first};
 
@@ -284,7 +291,8 @@ pub mod array {
                 Shape::Buckets(buckets) => (buckets, KEYS, BUCKET_WORDS),
             };
             let first = words - keys * WORDS;
-            let all = (0..rows).flat_map(move |row| (0..keys).map(move |key| row * words + first + key * WORDS));
+            let all = (0..rows)
+                .flat_map(move |row| (0..keys).map(move |key| row * words + first + key * WORDS));
             all.filter_map(move |at| Some((self.key_of(at)?, at)))
         }
 
@@ -315,8 +323,8 @@ pub mod array {
         first(key, who, bits)
     }
 
-    /// The word of a free place in a bucket: a key that belongs to another one. In a new array, only the bucket of key 0
-    /// must be written.
+    /// The word of a free place in a bucket: a key that belongs to another one. In a new array,
+    /// only the bucket of key 0 must be written.
     pub fn free_key(bucket_at: usize, who: u64, bits: u32) -> u64 {
         (0..).find(|&key| bucket(key, who, bits) != bucket_at).unwrap_or(0)
     }
@@ -341,10 +349,15 @@ mod tests {
     #[test]
     fn a_free_place_has_a_key_of_another_bucket() {
         for bits in 1..8 {
-            let taken = (0..1 << bits).filter(|&at| array::bucket(array::free_key(at, 7, bits), 7, bits) == at);
+            let taken = (0..1 << bits)
+                .filter(|&at| array::bucket(array::free_key(at, 7, bits), 7, bits) == at);
             assert_eq!(taken.count(), 0);
             let not_zero = (0..1 << bits).filter(|&at| array::free_key(at, 7, bits) != 0);
-            assert_eq!(not_zero.collect::<Vec<_>>(), [array::bucket(0, 7, bits)], "others need no write");
+            assert_eq!(
+                not_zero.collect::<Vec<_>>(),
+                [array::bucket(0, 7, bits)],
+                "others need no write"
+            );
         }
     }
 
@@ -365,7 +378,13 @@ mod tests {
 
     #[test]
     fn outcomes_are_counted_apart_until_a_half_is_full() {
-        let outcomes = [Outcome::Failed, Outcome::Panicked, Outcome::Cancelled, Outcome::Returned, Outcome::Succeeded];
+        let outcomes = [
+            Outcome::Failed,
+            Outcome::Panicked,
+            Outcome::Cancelled,
+            Outcome::Returned,
+            Outcome::Succeeded,
+        ];
         let (mut row, mut model) = ((0, 0), [0_u32; 3]);
         for (number, outcome) in outcomes.into_iter().cycle().take(53).enumerate() {
             let more = outcome_words(outcome);
@@ -388,8 +407,12 @@ mod tests {
     #[test]
     fn each_part_of_a_row_distinguishes_it() {
         let who = Who { site: 5, kind: 9, epoch: 3, meta: false, lost: false };
-        let others =
-            [Who { site: 4, ..who }, Who { epoch: 2, ..who }, Who { meta: true, ..who }, Who { lost: true, ..who }];
+        let others = [
+            Who { site: 4, ..who },
+            Who { epoch: 2, ..who },
+            Who { meta: true, ..who },
+            Who { lost: true, ..who },
+        ];
         for other in others {
             assert!(!Who::are_of_site(who.pack(), other.pack()), "{other:?}");
             assert_eq!(Who::unpack(other.pack()), other);
@@ -399,7 +422,10 @@ mod tests {
             assert_eq!(Who::began_in(who.pack(), epoch), epoch == 3);
         }
         assert!(Who::began_in(who.pack(), 3 + EPOCHS), "a row knows its epoch modulo their number");
-        assert_eq!((epochs_between(EPOCHS - 2, 3), epochs_between(7, 7), epochs_between(3, 9)), (5, 0, 6));
+        assert_eq!(
+            (epochs_between(EPOCHS - 2, 3), epochs_between(7, 7), epochs_between(3, 9)),
+            (5, 0, 6)
+        );
         let meta = Who::of_event(5, 3, slot::flags_at_level(1));
         assert_eq!((meta.meta, meta.kind, Who::of_event(5, 3, 9)), (true, 0, who));
     }
@@ -414,7 +440,10 @@ mod tests {
                 Again::InSubject => (77, 9),
                 Again::MaybeInSubject => (0, 0),
             };
-            assert_eq!((of, Who::unpack(word)), (expected, Who { site: again as u32, kind, ..who }));
+            assert_eq!(
+                (of, Who::unpack(word)),
+                (expected, Who { site: again as u32, kind, ..who })
+            );
             assert_eq!(Again::from_site(Who::unpack(word).site), Some(again));
         }
         assert_eq!([0, 5, 0xF_FFEF, 0xF_FFF4].map(Again::from_site), [None; 4]);
@@ -425,7 +454,10 @@ mod tests {
         for bits in 1..16 {
             let mut begun = vec![false; 1 << bits];
             (0..16 << bits).for_each(|key| begun[first(key, 7, bits)] = true);
-            assert!(begun.iter().all(|is| *is), "every row of {bits} bits is found without a search by some key");
+            assert!(
+                begun.iter().all(|is| *is),
+                "every row of {bits} bits is found without a search by some key"
+            );
         }
         assert_ne!(first(1, 7, 16), first(1, 8, 16));
     }

@@ -8,9 +8,10 @@
 //!          ended:   0 | span: 38 bits of ticks                 level 2, outcome 3, the subject's kind 16
 //! ```
 //!
-//! Word 0 is stored last (release): it commits the slot. Word 3 is the only one that changes later. The bit *held* is for
-//! the writer alone: nothing but the slot has what is needed to end the event.
-//! Site numbers from [`FIRST_MARK`] up are not sites but [`Mark`]s: records that belong to an event.
+//! Word 0 is stored last (release): it commits the slot. Word 3 is the only one that changes later.
+//! The bit *held* is for the writer alone: nothing but the slot has what is needed to end the
+//! event. Site numbers from [`FIRST_MARK`] up are not sites but [`Mark`]s: records that belong to
+//! an event.
 
 use metaspy_probe::Outcome;
 
@@ -25,7 +26,8 @@ pub const START_MAX: u64 = (1 << START_BITS) - 1;
 /// The first site number that is a [`Mark`].
 pub const FIRST_MARK: u32 = 0xF_FFF0;
 
-/// The id of a cause in an earlier file of a rotation. No event has it: readers find it as little as one that has left the window.
+/// The id of a cause in an earlier file of a rotation. No event has it: readers find it as little
+/// as one that has left the window.
 pub const EARLIER: u64 = 1;
 
 /// Word 0: start, site, and lap of the place.
@@ -200,7 +202,8 @@ pub const fn has_outcome(outcomes: u8, outcome: Outcome) -> bool {
     outcomes >> outcome as u8 & 1 == 1
 }
 
-/// The meta level in word 3 or in flags. For several words combined with `|`: 0 if all levels are 0.
+/// The meta level in word 3 or in flags. For several words combined with `|`: 0 if all levels are
+/// 0.
 #[inline(always)]
 pub const fn level(word: u64) -> u8 {
     (word >> LEVEL) as u8 & 3
@@ -266,13 +269,15 @@ pub const fn ended(span: u64, flags: u64) -> u64 {
     (if span > SPAN_MAX { SPAN_MAX } else { span }) << FLAG_BITS | flags
 }
 
-/// Word 3 of an event that took `span` ticks, made of its word while it ran. The span fits, and there were no details.
+/// Word 3 of an event that took `span` ticks, made of its word while it ran. The span fits, and
+/// there were no details.
 #[inline(always)]
 pub const fn ended_as(running: u64, span: u64, outcome: Outcome) -> u64 {
     span << FLAG_BITS | without_details(running) | (outcome as u64) << OUTCOME
 }
 
-/// True if word 3 belongs to a running event in the block with this sequence, and its slot has all of it.
+/// True if word 3 belongs to a running event in the block with this sequence, and its slot has all
+/// of it.
 #[inline(always)]
 pub const fn is_held_in(word: u64, sequence: u64) -> bool {
     is_running_in(word, sequence) && word & HELD != 0
@@ -284,7 +289,8 @@ pub const fn let_go(word: u64) -> u64 {
     word & !HELD
 }
 
-/// Word 3 of an event that was moved out of the window while it ran. It keeps only the kind of the subject.
+/// Word 3 of an event that was moved out of the window while it ran. It keeps only the kind of the
+/// subject.
 #[inline(always)]
 pub const fn moved(word: u64) -> u64 {
     ended(0, with_outcome(kind(word) as u64, Outcome::Moved))
@@ -305,7 +311,8 @@ pub const fn is_running(word: u64) -> bool {
 /// True if word 3 belongs to an event at level 0 that returned, and maybe succeeded.
 #[inline(always)]
 pub const fn is_plain(word: u64) -> bool {
-    // One instruction takes the bit at the number of outcome and level. A running event has outcome 0.
+    // One instruction takes the bit at the number of outcome and level. A running event has outcome
+    // 0.
     const PLAIN: u32 = 1 << Outcome::Returned as u8 | 1 << Outcome::Succeeded as u8;
     PLAIN >> ((word >> OUTCOME) as u32 & 31) & 1 != 0
 }
@@ -326,10 +333,11 @@ pub const fn whole_span(ended: u64) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Mark {
-    /// The end of an event whose slot is too small for its span. Word 1: event. Word 2: span in ticks. Word 3: flags.
+    /// The end of an event whose slot is too small for its span. Word 1: event. Word 2: span in
+    /// ticks. Word 3: flags.
     End = 0xF_FFFF,
-    /// Details. `start` is the length in bytes. Word 1: event. The bytes begin at word 2 and continue in the next slots
-    /// ([`detail_slots`]).
+    /// Details. `start` is the length in bytes. Word 1: event. The bytes begin at word 2 and
+    /// continue in the next slots ([`detail_slots`]).
     Detail = 0xF_FFFE,
     /// A further reason. Word 1: effect. Word 2: cause.
     Link = 0xF_FFFD,
@@ -337,17 +345,19 @@ pub enum Mark {
     Gap = 0xF_FFFC,
     /// The polls of an async call. Word 1: event. Word 2: busy ticks. Word 3: number of polls.
     Polls = 0xF_FFFB,
-    /// The event was sent to another process as a cause. Word 1: event. Word 2: its span. Word 3: the low half of its
-    /// trace. The start is the time of the sending.
+    /// The event was sent to another process as a cause. Word 1: event. Word 2: its span. Word 3:
+    /// the low half of its trace. The start is the time of the sending.
     Sent = 0xF_FFFA,
-    /// A cause in another process. Word 1: the high half of the trace. Word 2: the span. Word 3: the low half of the
-    /// trace. The effects of this cause have the id of this slot as their cause.
+    /// A cause in another process. Word 1: the high half of the trace. Word 2: the span. Word 3:
+    /// the low half of the trace. The effects of this cause have the id of this slot as their
+    /// cause.
     Remote = 0xF_FFF9,
-    /// A call that was open when its lane took this block ([`nesting`](crate::nesting)). Words 1 to 3: an
-    /// [`OpenCall`](crate::nesting::OpenCall).
+    /// A call that was open when its lane took this block ([`nesting`](crate::nesting)). Words 1 to
+    /// 3: an [`OpenCall`](crate::nesting::OpenCall).
     Open = 0xF_FFF8,
-    /// An event of a block that is kept for other events. It is counted in the tallies. Word 1: its site
-    /// ([`folded_site`]). Word 2: the key of its subject. Word 3: its last word. The start is its own.
+    /// An event of a block that is kept for other events. It is counted in the tallies. Word 1: its
+    /// site ([`folded_site`]). Word 2: the key of its subject. Word 3: its last word. The start is
+    /// its own.
     Folded = 0xF_FFF7,
 }
 
@@ -378,7 +388,8 @@ pub const fn folded_word(site: u32) -> u64 {
     HAS_SITE | site as u64
 }
 
-/// The site in word 1 of a [`Mark::Folded`]. `None` if the folder was killed before it wrote the site.
+/// The site in word 1 of a [`Mark::Folded`]. `None` if the folder was killed before it wrote the
+/// site.
 pub const fn folded_site(word: u64) -> Option<u32> {
     if word & HAS_SITE != 0 { Some(word as u32) } else { None }
 }

@@ -40,7 +40,8 @@ mod tests {
         let mut set = SlotSet::default();
         assert!(set.is_empty());
         [1, 64, 127].into_iter().for_each(|slot| set.insert(slot));
-        let found: Vec<usize> = (0..crate::BLOCK_SLOTS).filter(|slot| set.contains(*slot)).collect();
+        let found: Vec<usize> =
+            (0..crate::BLOCK_SLOTS).filter(|slot| set.contains(*slot)).collect();
         assert_eq!(found, [1, 64, 127]);
         set.remove(64);
         assert!(!set.contains(64) && set.contains(127));

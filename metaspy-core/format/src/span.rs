@@ -4,8 +4,8 @@
 //! can be undone, while a random number would need a table to find the event behind a
 //! `traceparent`. Two recordings hardly ever have the same number.
 
-/// The word of a recording ([`super::superblock::SPAN_WORD`]) from a random word. Its highest bit is set. Ids do not
-/// have this bit, so no span is 0.
+/// The word of a recording ([`super::superblock::SPAN_WORD`]) from a random word. Its highest bit
+/// is set. Ids do not have this bit, so no span is 0.
 pub const fn recording_word(random: u64) -> u64 {
     random | 1 << 63
 }
@@ -37,7 +37,8 @@ pub const fn event(span: u64, word: u64) -> u64 {
     (z ^ z >> 30 ^ z >> 60) ^ word
 }
 
-/// The trace that begins with a root event, by the recording's word ([`super::superblock::TRACE_WORD`]); never 0.
+/// The trace that begins with a root event, by the recording's word
+/// ([`super::superblock::TRACE_WORD`]); never 0.
 pub const fn trace_of_root(root: u64, word: u64) -> u128 {
     trace(word, of_event(root, word) | 1)
 }

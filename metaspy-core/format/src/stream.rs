@@ -1,8 +1,8 @@
 //! A recording in a pipe: a header, then frames of words, each with its place in the recording.
 //!
-//! All words are little-endian. Frames come in *rounds*. A round has the changes since the previous one; its end frame
-//! is marked if no event was folded meanwhile. A reader can stop anywhere and has a recording. At the end of a settled
-//! round the recording is exact.
+//! All words are little-endian. Frames come in *rounds*. A round has the changes since the previous
+//! one; its end frame is marked if no event was folded meanwhile. A reader can stop anywhere and
+//! has a recording. At the end of a settled round the recording is exact.
 
 /// The first word of a stream.
 pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPYS");
@@ -38,14 +38,16 @@ pub enum Frame {
     Words = 1,
     /// Words of a block, its header first.
     Block = 2,
-    /// The end of a round. The second word of the head is 1 if no event was folded during the round, else 0.
+    /// The end of a round. The second word of the head is 1 if no event was folded during the
+    /// round, else 0.
     Round = 3,
-    /// The end of the recording. The second word is 1 if it was closed, 2 if its process is gone and did not close it.
+    /// The end of the recording. The second word is 1 if it was closed, 2 if its process is gone
+    /// and did not close it.
     End = 4,
 }
 
-/// The first word of a frame: kind (low 8 bits), words that follow (24 bits), words in the recording (32 bits). The
-/// words that do not follow are 0.
+/// The first word of a frame: kind (low 8 bits), words that follow (24 bits), words in the
+/// recording (32 bits). The words that do not follow are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The kind. It can be of a later version.
@@ -64,8 +66,14 @@ impl Head {
 
     /// Unpacks a head; `None` if it contradicts itself.
     pub const fn unpack(word: u64) -> Option<Self> {
-        let head = Head { kind: word as u8, words: (word >> 8) as u32 & 0xFF_FFFF, span: (word >> 32) as u32 };
-        let fits = head.words as usize <= FRAME_MAX && head.span as usize <= FRAME_MAX && head.words <= head.span;
+        let head = Head {
+            kind: word as u8,
+            words: (word >> 8) as u32 & 0xFF_FFFF,
+            span: (word >> 32) as u32,
+        };
+        let fits = head.words as usize <= FRAME_MAX
+            && head.span as usize <= FRAME_MAX
+            && head.words <= head.span;
         if fits && head.kind != 0 { Some(head) } else { None }
     }
 }
@@ -78,7 +86,9 @@ mod tests {
 
     #[test]
     fn a_head_is_read_as_it_was_written() {
-        for kind in [Frame::Words as u8, Frame::Block as u8, Frame::Round as u8, Frame::End as u8, u8::MAX] {
+        for kind in
+            [Frame::Words as u8, Frame::Block as u8, Frame::Round as u8, Frame::End as u8, u8::MAX]
+        {
             for (words, span) in [(0, 0), (0, 1), (1, 1), (512, 700), (0, MOST), (MOST, MOST)] {
                 let head = Head { kind, words, span };
                 assert_eq!(Head::unpack(head.pack()), Some(head));

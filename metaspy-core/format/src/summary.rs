@@ -1,7 +1,7 @@
 //! The summaries: one for each chunk, side by side. Opening a recording reads only these.
 //!
-//! A summary is written when every block of its chunk is full. Its stamp is set to 0 before the first of these blocks
-//! is reused.
+//! A summary is written when every block of its chunk is full. Its stamp is set to 0 before the
+//! first of these blocks is reused.
 
 use metaspy_probe::hash::bucket;
 
@@ -9,7 +9,8 @@ use crate::{high, join, low};
 
 /// 64-bit words of a summary.
 pub const SUMMARY_WORDS: usize = 8;
-/// Not 0 while the summary is valid. It changes with every writing, so it is the seqlock of the summary.
+/// Not 0 while the summary is valid. It changes with every writing, so it is the seqlock of the
+/// summary.
 pub const STAMP: usize = 0;
 /// Smallest base tick of the chunk's blocks.
 pub const FIRST_TICK: usize = 1;
@@ -82,7 +83,8 @@ impl Summary {
         self.first = if self.first < base { self.first } else { base };
         self.lanes |= bit(lane);
         let (low, high) = self.epochs;
-        self.epochs = (if low < epoch { low } else { epoch }, if high > epoch { high } else { epoch });
+        self.epochs =
+            (if low < epoch { low } else { epoch }, if high > epoch { high } else { epoch });
     }
 
     /// Adds an event that began at this tick.
@@ -95,7 +97,17 @@ impl Summary {
 
     /// The words, in the order of a summary.
     pub const fn pack(&self) -> [u64; SUMMARY_WORDS] {
-        let Summary { stamp, first, last, events, marks, sites, lanes, epochs: (low, high), running } = *self;
+        let Summary {
+            stamp,
+            first,
+            last,
+            events,
+            marks,
+            sites,
+            lanes,
+            epochs: (low, high),
+            running,
+        } = *self;
         [stamp, first, last, join(events, marks), sites, lanes, join(low, high), running]
     }
 
@@ -103,7 +115,17 @@ impl Summary {
     pub const fn unpack(words: [u64; SUMMARY_WORDS]) -> Self {
         let [stamp, first, last, events_marks, sites, lanes, epochs, running] = words;
         let (events, marks) = (low(events_marks), high(events_marks));
-        Summary { stamp, first, last, events, marks, sites, lanes, epochs: (low(epochs), high(epochs)), running }
+        Summary {
+            stamp,
+            first,
+            last,
+            events,
+            marks,
+            sites,
+            lanes,
+            epochs: (low(epochs), high(epochs)),
+            running,
+        }
     }
 }
 
@@ -121,7 +143,10 @@ mod tests {
         sum.marks += 3;
         let words = sum.pack();
         assert_eq!((words[STAMP], words[FIRST_TICK], words[LAST_TICK]), (stamp(9), 90, 120));
-        assert_eq!((words[EVENTS_MARKS], words[EPOCHS], words[RUNNING]), (join(2, 3), join(4, 5), 1));
+        assert_eq!(
+            (words[EVENTS_MARKS], words[EPOCHS], words[RUNNING]),
+            (join(2, 3), join(4, 5), 1)
+        );
         assert_eq!((words[SITES], words[LANES]), (bit(6) | bit(7), bit(2) | bit(3)));
         assert_eq!(Summary::unpack(words), sum);
     }

@@ -12,7 +12,8 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 pub const MAJOR: u32 = 1;
 /// Minor version. It adds parts that an older reader skips.
 pub const MINOR: u32 = 8;
-/// The first minor version in which folded calls count their time once ([`nesting`](crate::nesting)).
+/// The first minor version in which folded calls count their time once
+/// ([`nesting`](crate::nesting)).
 pub const MINOR_NESTING: u32 = 6;
 
 /// [`MAGIC_WORD`]. It is stored last when a recording is made.
@@ -45,7 +46,8 @@ pub const TICKS_PER_S: usize = 12;
 pub const FIRST_TICK: usize = 13;
 /// The tick of the collector's last round, or of the closing.
 pub const LAST_TICK: usize = 14;
-/// Start time of the process, in clock ticks since boot. It distinguishes processes with the same number.
+/// Start time of the process, in clock ticks since boot. It distinguishes processes with the same
+/// number.
 pub const PROCESS_START: usize = 15;
 
 /// The calibration pairs. Here and below: byte offset, then bytes in the next word.
@@ -66,11 +68,13 @@ pub const TALLY: usize = 28;
 pub const CHUNKS: usize = 30;
 /// Pages of profile tables ([`super::profile`]). Empty in recordings before version 1.4.
 pub const PROFILES: usize = 32;
-/// Statements about subjects, two halves ([`super::arena`]). Empty in recordings before version 1.5.
+/// Statements about subjects, two halves ([`super::arena`]). Empty in recordings before version
+/// 1.5.
 pub const STATEMENTS: usize = 34;
 /// Records of folders ([`super::folder`]). Empty in recordings before version 1.5.
 pub const FOLDERS: usize = 36;
-/// Units of events that are kept ([`kept`]). Empty in recordings before version 1.8, and without rules.
+/// Units of events that are kept ([`kept`]). Empty in recordings before version 1.8, and without
+/// rules.
 pub const KEPT: usize = 38;
 
 /// The current epoch.
@@ -83,13 +87,14 @@ pub const PAGES_USED: usize = 66;
 pub const TALLY_USED: usize = 67;
 /// Lanes in use.
 pub const LANES_USED: usize = 68;
-/// Calibration pairs that were written. Pair `i` is at `i` modulo the capacity, but pair 0 is never overwritten.
+/// Calibration pairs that were written. Pair `i` is at `i` modulo the capacity, but pair 0 is never
+/// overwritten.
 pub const CALIBRATION_USED: usize = 69;
-/// Events that were folded into the tallies. Since version 1.5 only those in the fold table, as of the collector's last
-/// round; the records of the folders have the exact number.
+/// Events that were folded into the tallies. Since version 1.5 only those in the fold table, as of
+/// the collector's last round; the records of the folders have the exact number.
 pub const FOLDED: usize = 70;
-/// Hooks that found their own lane busy (signal handlers, allocators, formatters). Only these calls are lost without
-/// site and subject.
+/// Hooks that found their own lane busy (signal handlers, allocators, formatters). Only these calls
+/// are lost without site and subject.
 pub const REENTRANT: usize = 71;
 /// Calls that found neither a row nor a page. Only their number is known.
 pub const UNNAMED: usize = 72;
@@ -113,17 +118,18 @@ pub const MOVED: usize = 80;
 pub const LATE_ENDS: usize = 81;
 /// Calls in rows of others, which stand for several subjects of a site.
 pub const OTHERS: usize = 82;
-/// Blocks in the window when the recording was closed. A reader finds at least the counts of this word and the next
-/// two. 0 = the recording was not closed, or was closed by version 1.0.
+/// Blocks in the window when the recording was closed. A reader finds at least the counts of this
+/// word and the next two. 0 = the recording was not closed, or was closed by version 1.0.
 pub const SEALED_BLOCKS: usize = 83;
 /// Events in the window when the recording was closed.
 pub const SEALED_EVENTS: usize = 84;
 /// Calls in the pages of the lanes when the recording was closed.
 pub const SEALED_COUNTED: usize = 85;
-/// 1 + the exit status of the process, if its exit closed the recording and the system reports the status; 0 = unknown.
+/// 1 + the exit status of the process, if its exit closed the recording and the system reports the
+/// status; 0 = unknown.
 pub const EXIT: usize = 86;
-/// The random word that turns ids into spans ([`super::span`]). Its highest bit is set. 0 = the recording is older than
-/// version 1.3.
+/// The random word that turns ids into spans ([`super::span`]). Its highest bit is set. 0 = the
+/// recording is older than version 1.3.
 pub const SPAN_WORD: usize = 87;
 /// The random word of the traces that begin in this recording; not 0 from version 1.3 on.
 pub const TRACE_WORD: usize = 88;
@@ -134,28 +140,32 @@ pub const PROFILES_USED: usize = 90;
 /// Values of profile tables that found no room, and whose table has no count of its own.
 pub const PROFILES_LOST: usize = 91;
 
-/// Number of times that the statements were moved to the other half (release). The newest half is this modulo 2. A
-/// half changes only by additions while it is the newest.
+/// Number of times that the statements were moved to the other half (release). The newest half is
+/// this modulo 2. A half changes only by additions while it is the newest.
 pub const STATEMENTS_TURN: usize = 92;
-/// Words of the first half of the statements in use (release). The word behind it is about the second half.
+/// Words of the first half of the statements in use (release). The word behind it is about the
+/// second half.
 pub const STATEMENTS_USED: usize = 93;
 /// Statements that found no room, or wait for the collector to make room.
 pub const STATEMENTS_LOST: usize = 95;
-/// Rows of lanes that were freed, after they had been merged a turn before. If a call that was only counted in one still
-/// runs, and fails, its failure may be counted in the row that takes the place.
+/// Rows of lanes that were freed, after they had been merged a turn before. If a call that was only
+/// counted in one still runs, and fails, its failure may be counted in the row that takes the
+/// place.
 pub const ROWS_FREED: usize = 96;
-/// Picoseconds between the two clocks of a timed call that does nothing, as the recorded process measured them. Since version
-/// 1.7; 0 = not measured.
+/// Picoseconds between the two clocks of a timed call that does nothing, as the recorded process
+/// measured them. Since version 1.7; 0 = not measured.
 pub const HOOKS_WITHIN: usize = 97;
 /// Picoseconds of the hooks of such a call in all; 0 = not measured.
 pub const HOOKS_WHOLE: usize = 98;
-/// Files of a rotation before this one. In several files that were read as one: those of them that were not among these.
+/// Files of a rotation before this one. In several files that were read as one: those of them that
+/// were not among these.
 pub const EARLIER_FILES: usize = 99;
-/// Picoseconds between the two clocks of a timed call that a hook takes beside [`HOOKS_WITHIN`] if it sees the returned value.
-/// Since version 1.8; 0 = not measured.
+/// Picoseconds between the two clocks of a timed call that a hook takes beside [`HOOKS_WITHIN`] if
+/// it sees the returned value. Since version 1.8; 0 = not measured.
 pub const HOOKS_RETURNED: usize = 101;
-/// 1 if the rotation went on in another file, which was not read together with this one. 2 in several files that were read
-/// as one if that holds for none of them, and did for some before. Else 0. Unless it is 0, calls that seem to run may have ended.
+/// 1 if the rotation went on in another file, which was not read together with this one. 2 in
+/// several files that were read as one if that holds for none of them, and did for some before.
+/// Else 0. Unless it is 0, calls that seem to run may have ended.
 pub const FOLLOWED: usize = 100;
 /// Rows of the table of kept units that were used so far.
 pub const KEPT_USED: usize = 102;
@@ -163,8 +173,8 @@ pub const KEPT_USED: usize = 102;
 pub const KEPT_GONE: usize = 103;
 /// Blocks that were folded before it was known whether they held events to keep.
 pub const KEPT_UNSEEN: usize = 104;
-/// How often an event of a unit is missing: its block was folded before, or the unit or the number of running events is
-/// too large.
+/// How often an event of a unit is missing: its block was folded before, or the unit or the number
+/// of running events is too large.
 pub const KEPT_CUT: usize = 105;
 
 /// What happens when the budget of a recording is spent.
@@ -177,8 +187,8 @@ pub enum Policy {
     KeepNewest = 0,
     /// No more events are stored; calls are still counted.
     KeepOldest = 1,
-    /// The file grows up to the budget, as far as the disk has room. After that no more events are stored; calls are
-    /// still counted.
+    /// The file grows up to the budget, as far as the disk has room. After that no more events are
+    /// stored; calls are still counted.
     Grow = 2,
 }
 
@@ -236,13 +246,15 @@ pub mod lane {
     pub const LOST: usize = 7;
 }
 
-/// The row of a unit of kept events: an event that met a rule, with its causes, its effects and what it links to.
+/// The row of a unit of kept events: an event that met a rule, with its causes, its effects and
+/// what it links to.
 pub mod kept {
     /// 64-bit words of a row.
     pub const WORDS: usize = 4;
     /// The event that met the rule; 0 = the row is free. Stored last.
     pub const EVENT: usize = 0;
-    /// The number of the rule (low 32 bits), and how many events are kept for this one (high 32 bits).
+    /// The number of the rule (low 32 bits), and how many events are kept for this one (high 32
+    /// bits).
     pub const RULE_EVENTS: usize = 1;
     /// The span in ticks that it was longer than; 0 where the rule is not about lengths.
     pub const THRESHOLD: usize = 2;
@@ -250,13 +262,15 @@ pub mod kept {
     pub const FOUND: usize = 3;
 }
 
-/// The journal of the fold, before version 1.5. After a kill a fold is either complete or not begun.
+/// The journal of the fold, before version 1.5. After a kill a fold is either complete or not
+/// begun.
 pub mod journal {
     /// The number of the fold in the journal; 0 = none. Stored last.
     pub const COMMIT: usize = 0;
     /// The number of folded blocks. Their sequences follow the header.
     pub const BLOCKS: usize = 1;
-    /// The number of rows. Each is its index in the fold table, then its new words. They follow the sequences.
+    /// The number of rows. Each is its index in the fold table, then its new words. They follow the
+    /// sequences.
     pub const ROWS: usize = 2;
     /// The value of [`super::FOLDED`] after this fold.
     pub const FOLDED: usize = 3;

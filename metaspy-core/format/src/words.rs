@@ -32,7 +32,8 @@ impl Region {
         Region { base, words, keep: Arc::new(Keep::Writable(map)) }
     }
 
-    /// The words of a mapping that another process may write. They can only be loaded, because a store would fault.
+    /// The words of a mapping that another process may write. They can only be loaded, because a
+    /// store would fault.
     pub fn read_only(map: Mmap) -> Self {
         let (base, words) = (map.as_ptr().cast::<AtomicU64>(), map.len() / 8);
         Region { base, words, keep: Arc::new(Keep::ReadOnly { _map: map }) }
@@ -56,8 +57,8 @@ impl Region {
     /// The words, for loading.
     #[inline(always)]
     pub fn words(&self) -> Words<'_> {
-        // SAFETY: a mapping is aligned to a page, holds `words` whole words, and stays mapped while `self` does.
-        // Every access is atomic, here and in other processes.
+        // SAFETY: a mapping is aligned to a page, holds `words` whole words, and stays mapped while
+        // `self` does. Every access is atomic, here and in other processes.
         Words(unsafe { std::slice::from_raw_parts(self.base, self.words) })
     }
 
@@ -110,13 +111,14 @@ impl<'a> Words<'a> {
         Words(&self.0[at..at.saturating_add(len).min(self.0.len())])
     }
 
-    /// Prefetches the word at `at`. Hardware prefetching ends at the end of a page, and a block is a page. Without this
-    /// call a scan waits for the first lines of each block.
+    /// Prefetches the word at `at`. Hardware prefetching ends at the end of a page, and a block is
+    /// a page. Without this call a scan waits for the first lines of each block.
     #[inline(always)]
     pub fn prefetch(self, at: usize) {
         #[cfg(target_arch = "x86_64")]
         if let Some(word) = self.0.get(at) {
-            // SAFETY: a prefetch reads nothing and never faults. The address belongs to a word of the slice.
+            // SAFETY: a prefetch reads nothing and never faults. The address belongs to a word of
+            // the slice.
             unsafe {
                 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
                 _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());
@@ -176,7 +178,11 @@ mod tests {
                 let expected: Vec<u64> = numbers.iter().copied().skip(at).take(len).collect();
                 let slice = words.slice(at, len);
                 let found: Vec<u64> = (0..slice.len()).map(|at| slice.get(at)).collect();
-                assert_eq!((found, slice.is_empty()), (expected.clone(), expected.is_empty()), "{len} from {at}");
+                assert_eq!(
+                    (found, slice.is_empty()),
+                    (expected.clone(), expected.is_empty()),
+                    "{len} from {at}"
+                );
             }
         }
     }
@@ -204,7 +210,9 @@ mod tests {
 
     #[test]
     fn halves_of_a_word_stand_apart() {
-        for (first, second) in [(0, 0), (1, 2), (u32::MAX, 0), (0, u32::MAX), (0x89AB_CDEF, 0x0123_4567)] {
+        for (first, second) in
+            [(0, 0), (1, 2), (u32::MAX, 0), (0, u32::MAX), (0x89AB_CDEF, 0x0123_4567)]
+        {
             let word = join(first, second);
             assert_eq!((low(word), high(word)), (first, second));
         }

@@ -1,8 +1,9 @@
 //! The words of this version of the format, as recordings hold them.
 //!
-//! A word that moves without a new version makes old recordings unreadable, and a reader and a writer that move together
-//! notice nothing. So the words of chosen values are kept in snapshots. Read a changed one bit by bit before you accept it,
-//! and change [`superblock::MINOR`] or [`superblock::MAJOR`] with it.
+//! A word that moves without a new version makes old recordings unreadable, and a reader and a
+//! writer that move together notice nothing. So the words of chosen values are kept in snapshots.
+//! Read a changed one bit by bit before you accept it, and change [`superblock::MINOR`] or
+//! [`superblock::MAJOR`] with it.
 
 use std::fmt::{Debug, Write};
 use std::sync::atomic::AtomicU64;
@@ -15,13 +16,20 @@ use metaspy_format::row::{self, Again, Who};
 use metaspy_format::slot::{self, Commit, Flags, Mark};
 use metaspy_format::summary::{self, Summary};
 use metaspy_format::{
-    BLOCK_BYTES, BLOCK_SLOTS, CHUNK_BLOCKS, CHUNK_BYTES, Policy, SLOT_BYTES, SLOT_WORDS, Words, arena, folder, header,
-    high, join, low, span, stream, superblock,
+    BLOCK_BYTES, BLOCK_SLOTS, CHUNK_BLOCKS, CHUNK_BYTES, Policy, SLOT_BYTES, SLOT_WORDS, Words,
+    arena, folder, header, high, join, low, span, stream, superblock,
 };
 
-/// Words whose every digit differs from its neighbours, and those with all bits, none, and every other one.
-const SAMPLES: [u64; 6] =
-    [0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210, u64::MAX, 0, 0xAAAA_AAAA_AAAA_AAAA, 0x5555_5555_5555_5555];
+/// Words whose every digit differs from its neighbours, and those with all bits, none, and every
+/// other one.
+const SAMPLES: [u64; 6] = [
+    0x0123_4567_89AB_CDEF,
+    0xFEDC_BA98_7654_3210,
+    u64::MAX,
+    0,
+    0xAAAA_AAAA_AAAA_AAAA,
+    0x5555_5555_5555_5555,
+];
 
 /// Lines of a name and its values.
 #[derive(Default)]
@@ -36,10 +44,12 @@ impl Page {
         writeln!(self.0, "{name} {value:?}").expect("a string takes all");
     }
 
-    /// What a function reads of each of the [`SAMPLES`], and of each single bit as a list of those that it sees.
+    /// What a function reads of each of the [`SAMPLES`], and of each single bit as a list of those
+    /// that it sees.
     fn reads<T: Debug + PartialEq>(&mut self, name: &str, read: impl Fn(u64) -> T) {
         for sample in SAMPLES {
-            writeln!(self.0, "{name} {sample:016x} {:x?}", read(sample)).expect("a string takes all");
+            writeln!(self.0, "{name} {sample:016x} {:x?}", read(sample))
+                .expect("a string takes all");
         }
         let none = read(0);
         let seen: Vec<u32> = (0..64).filter(|bit| read(1 << bit) != none).collect();
@@ -50,7 +60,10 @@ impl Page {
 #[test]
 fn the_words_of_a_slot() {
     let mut page = Page::default();
-    page.value("sizes", (SLOT_BYTES, SLOT_WORDS, BLOCK_BYTES, BLOCK_SLOTS, CHUNK_BLOCKS, CHUNK_BYTES));
+    page.value(
+        "sizes",
+        (SLOT_BYTES, SLOT_WORDS, BLOCK_BYTES, BLOCK_SLOTS, CHUNK_BLOCKS, CHUNK_BYTES),
+    );
     page.value("largest", (slot::START_MAX, slot::SPAN_MAX, slot::FLAG_BITS));
     page.reads("start", slot::start);
     page.reads("site", slot::site);
@@ -77,8 +90,14 @@ fn the_words_of_a_slot() {
     for outcome in (0..8).map(|bits| slot::outcome(bits << 16)) {
         page.value("plain", (outcome, slot::is_plain(slot::with_outcome(0, outcome))));
         page.word("with_outcome of all bits", slot::with_outcome(u64::MAX, outcome));
-        page.word("ended_as", slot::ended_as(slot::running(77, slot::flags(0x1234, true)), 5, outcome));
-        page.value("in sets", [0, 1, 2, 4, 8, 16, 32, 64, 128, 255].map(|set| slot::has_outcome(set, outcome)));
+        page.word(
+            "ended_as",
+            slot::ended_as(slot::running(77, slot::flags(0x1234, true)), 5, outcome),
+        );
+        page.value(
+            "in sets",
+            [0, 1, 2, 4, 8, 16, 32, 64, 128, 255].map(|set| slot::has_outcome(set, outcome)),
+        );
     }
     for level in 0..5 {
         page.word("flags_at_level", slot::flags_at_level(level));
@@ -100,7 +119,10 @@ fn the_words_of_a_slot() {
         let around = [sequence.wrapping_sub(1), sequence, sequence.wrapping_add(1)];
         page.value("is running in", around.map(|of| slot::is_running_in(running, of)));
         page.value("is held in", around.map(|of| slot::is_held_in(running, of)));
-        page.value("let go is held in", around.map(|of| slot::is_held_in(slot::let_go(running), of)));
+        page.value(
+            "let go is held in",
+            around.map(|of| slot::is_held_in(slot::let_go(running), of)),
+        );
     }
     page.word("ended", slot::ended(slot::SPAN_MAX, slot::flags(u16::MAX, true)));
     page.value("detail_slots", [0, 1, 16, 17, 48, 49, 1024].map(slot::detail_slots));
@@ -112,7 +134,10 @@ fn the_words_of_a_block_and_its_summary() {
     let mut page = Page::default();
     page.value("place", [5, 6, 7, 8].map(|sequence| header::place(sequence, 7)));
     page.value("sequence", (header::sequence(1, 0, 7), header::sequence(3, 6, 7)));
-    page.value("lap_byte", [7, 13, 14, 7 * 255, 7 * 256, 7 * 257].map(|sequence| header::lap_byte(sequence, 7)));
+    page.value(
+        "lap_byte",
+        [7, 13, 14, 7 * 255, 7 * 256, 7 * 257].map(|sequence| header::lap_byte(sequence, 7)),
+    );
     page.word("lane_epoch", header::lane_epoch(0x1234_5678, 0x9ABC_DEF0));
     page.reads("lane", header::lane);
     page.reads("epoch", header::epoch);
@@ -124,11 +149,15 @@ fn the_words_of_a_block_and_its_summary() {
     }
     page.value("stamp", [0, 1, 9].map(summary::stamp));
     let mut sum = Summary::EMPTY;
-    for (sequence, lane, epoch, base) in [(9, 2, 5, 100), (8, 3, 4, 90), (10, 4, 6, 110), (10, 4, 6, 90)] {
+    for (sequence, lane, epoch, base) in
+        [(9, 2, 5, 100), (8, 3, 4, 90), (10, 4, 6, 110), (10, 4, 6, 90)]
+    {
         sum.add_block(sequence, lane, epoch, base);
         page.value("blocks", sum);
     }
-    for (site, start, is_running) in [(7, 120, true), (6, 110, false), (6, 120, true), (5, 130, false)] {
+    for (site, start, is_running) in
+        [(7, 120, true), (6, 110, false), (6, 120, true), (5, 130, false)]
+    {
         sum.add_event(site, start, is_running);
         page.value("events", sum);
     }
@@ -150,8 +179,14 @@ fn the_words_of_rows_and_folders() {
     page.word("with_event", Who::with_event(1 << 63, 7, SAMPLES[0]));
     page.word("with_kind", Who::with_kind(1 << 63, 0x8421));
     let epochs = [0, 1, row::EPOCHS - 1, row::EPOCHS, row::EPOCHS + 1, u32::MAX];
-    page.value("epochs", (row::EPOCHS, epochs.map(row::epoch), epochs.map(|to| row::epochs_between(2, to))));
-    page.value("began_in", epochs.map(|epoch| Who::began_in(Who { epoch: 1, ..who }.pack(), epoch)));
+    page.value(
+        "epochs",
+        (row::EPOCHS, epochs.map(row::epoch), epochs.map(|to| row::epochs_between(2, to))),
+    );
+    page.value(
+        "began_in",
+        epochs.map(|epoch| Who::began_in(Who { epoch: 1, ..who }.pack(), epoch)),
+    );
     for (name, other) in [
         ("kind", Who { kind: 1, ..who }),
         ("site", Who { site: 1, ..who }),
@@ -183,7 +218,10 @@ fn the_words_of_rows_and_folders() {
         page.value("shape", (shape, shape.map(row::array::Shape::units)));
         if length <= 3 && buckets <= 2 {
             page.value("rows", shape.map(|shape| shape.rows().collect::<Vec<_>>()));
-            page.value("keys", shape.map(|shape| (0..25).map(|at| shape.key_of(at)).collect::<Vec<_>>()));
+            page.value(
+                "keys",
+                shape.map(|shape| (0..25).map(|at| shape.key_of(at)).collect::<Vec<_>>()),
+            );
         }
     }
     let cursor = folder::Cursor { sequence: 0x1234_5678_9ABC, slot: 128, note: 1 };
@@ -205,7 +243,8 @@ fn the_words_of_names_and_tables() {
     for byte in 0..=24 {
         page.value("entry", (byte, arena::Entry::from_byte(byte)));
     }
-    let words = arena::site_words(metaspy_probe::SiteKind::Method, (0x1234_5678, 0x9ABC_DEF0), 0x1357_9BDF);
+    let words =
+        arena::site_words(metaspy_probe::SiteKind::Method, (0x1234_5678, 0x9ABC_DEF0), 0x1357_9BDF);
     page.value("site", format!("{words:x?}"));
     page.value("site read", arena::unpack_site([SAMPLES[0], SAMPLES[1]]));
     page.reads("nature", arena::unpack_nature);
@@ -215,15 +254,20 @@ fn the_words_of_names_and_tables() {
         arena::push_text(&mut words, text);
         page.value("text", (text, format!("{words:x?}")));
     }
-    for (length, last) in [(arena::TEXT_MAX, 'x'), (arena::TEXT_MAX - 1, 'ä'), (arena::TEXT_MAX, 'ä')] {
+    for (length, last) in
+        [(arena::TEXT_MAX, 'x'), (arena::TEXT_MAX - 1, 'ä'), (arena::TEXT_MAX, 'ä')]
+    {
         let mut words = Vec::new();
         arena::push_text(&mut words, &format!("{}{last}", "x".repeat(length - 1)));
         page.value("long text", (words[0], words.len(), format!("{:x?}", words.last())));
     }
-    let cells = [arena::head(arena::Entry::Note, 2, 3), 0, arena::head(arena::Entry::Note, 1, 4)].map(AtomicU64::new);
+    let cells = [arena::head(arena::Entry::Note, 2, 3), 0, arena::head(arena::Entry::Note, 1, 4)]
+        .map(AtomicU64::new);
     for (from, end) in [(0, 0), (0, 2), (0, 3), (2, 3), (1, 3)] {
         let mut found = Vec::new();
-        let stopped = arena::walk(Words::from_slice(&cells), from, end, |entry| found.push((entry.at, entry.length)));
+        let stopped = arena::walk(Words::from_slice(&cells), from, end, |entry| {
+            found.push((entry.at, entry.length))
+        });
         page.value("walk", ((from, end), stopped, found));
     }
     let key = Key { site: 0xA_BCDE, second: 0x5_4321, key: 9 };
@@ -242,7 +286,10 @@ fn the_words_of_names_and_tables() {
     }
     page.reads("content", Content::unpack);
     for merge in [Merge::Sum, Merge::Max, Merge::Min, Merge::Union] {
-        page.value("merge", (merge, merge.words(12, 10), merge.words(10, 12), merge.words(u64::MAX, 2)));
+        page.value(
+            "merge",
+            (merge, merge.words(12, 10), merge.words(10, 12), merge.words(u64::MAX, 2)),
+        );
         page.value("value", (merge, [0, 1, u64::MAX].map(|word| merge.value(word))));
     }
     let column = Column::new("n").unit("ms").merged_by(Merge::Max).at_most(9);
@@ -256,7 +303,10 @@ fn the_words_of_names_and_tables() {
     page.reads("bits", |word| profile::bits(word).collect::<Vec<_>>());
     page.reads("inside", profile::overlaps::inside);
     page.reads("without_innermost", profile::overlaps::without_innermost);
-    page.value("with_another", [0, 1, 2, 63, 64].map(|level| profile::overlaps::with_another(0b1011, level)));
+    page.value(
+        "with_another",
+        [0, 1, 2, 63, 64].map(|level| profile::overlaps::with_another(0b1011, level)),
+    );
     insta::assert_snapshot!(page.0);
 }
 
@@ -273,7 +323,14 @@ fn the_words_of_open_calls_spans_and_streams() {
     }
     page.reads("unnamed", Unnamed::read);
     page.reads("recording_word", span::recording_word);
-    page.value("trace", format!("{:x} {:x?}", span::trace(SAMPLES[0], SAMPLES[1]), span::trace_halves(u128::MAX / 5)));
+    page.value(
+        "trace",
+        format!(
+            "{:x} {:x?}",
+            span::trace(SAMPLES[0], SAMPLES[1]),
+            span::trace_halves(u128::MAX / 5)
+        ),
+    );
     page.reads("span of an event", |event| span::of_event(event, SAMPLES[1]));
     page.reads("event of a span", |event| span::event(event, SAMPLES[1]));
     page.reads("trace of a root", |root| format!("{:x}", span::trace_of_root(root, SAMPLES[1])));
@@ -283,7 +340,9 @@ fn the_words_of_open_calls_spans_and_streams() {
     page.word("frame of too many words", stream::Head { kind: 3, words: u32::MAX, span: 1 }.pack());
     page.reads("frame", stream::Head::unpack);
     let most = stream::FRAME_MAX as u32;
-    for (kind, words, span) in [(1, most, most), (1, most + 1, most + 1), (1, 2, 1), (1, 1, most + 1), (0, 1, 1)] {
+    for (kind, words, span) in
+        [(1, most, most), (1, most + 1, most + 1), (1, 2, 1), (1, 1, most + 1), (0, 1, 1)]
+    {
         let head = stream::Head { kind, words, span };
         page.value("frame", (head, stream::Head::unpack(head.pack()).is_some()));
     }
@@ -331,16 +390,27 @@ fn a_recording_that_was_cut_has_the_areas_and_places_that_are_left() {
     cells[superblock::FRESH] = blocks + 5;
     let cells: Vec<AtomicU64> = cells.into_iter().map(AtomicU64::new).collect();
     let mut page = Page::default();
-    for left in [cells.len(), cells.len() - 1, layout.block_word(CHUNK_BLOCKS as u64 + 1), layout.block_word(0), 40] {
+    for left in [
+        cells.len(),
+        cells.len() - 1,
+        layout.block_word(CHUNK_BLOCKS as u64 + 1),
+        layout.block_word(0),
+        40,
+    ] {
         let words = Words::from_slice(&cells[..left]);
         let Some(read) = Layout::read(words) else {
             page.value("unreadable", left);
             continue;
         };
-        page.value("left", (left, read.places(words), read.chunks(words), read.chunks.of(words).len()));
+        page.value(
+            "left",
+            (left, read.places(words), read.chunks(words), read.chunks.of(words).len()),
+        );
     }
-    cells[layout.areas().next().expect("an area").0].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let odd = Layout::read(Words::from_slice(&cells)).map(|read| read.areas().next().expect("an area").2);
+    cells[layout.areas().next().expect("an area").0]
+        .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let odd =
+        Layout::read(Words::from_slice(&cells)).map(|read| read.areas().next().expect("an area").2);
     page.value("an odd offset", odd);
     insta::assert_snapshot!(page.0);
 }

@@ -8,23 +8,27 @@
 //! builds both sides, and `extern "C-unwind"` would keep programs with a core from
 //! `panic = "abort"`. What ends a call has it as well: it then ends by calling the next function.
 
-use crate::{ContextWord, Counters, EntryCells, Frame, Object, Outcome, Receiver, Site, Thunks, Value};
+use crate::{
+    ContextWord, Counters, EntryCells, Frame, Object, Outcome, Receiver, Site, Thunks, Value,
+};
 
 /// What a core does for instrumented code.
 #[repr(C)]
 pub struct Adapter {
-    /// Begins a call; [`NOT_OBSERVED`](crate::NOT_OBSERVED) if nothing observes it after all. The arguments are borrowed
-    /// during this function only.
+    /// Begins a call; [`NOT_OBSERVED`](crate::NOT_OBSERVED) if nothing observes it after all. The
+    /// arguments are borrowed during this function only.
     pub enter: extern "C" fn(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8,
     /// Records how a call ends, before it does. Never called of a [`Lean`](crate::Lean) one.
     pub exit: fn(begun: *mut u8, outcome: Outcome),
-    /// Records what a call returned, before it ends. Returns what `enter` would have: its outcome is known now.
+    /// Records what a call returned, before it ends. Returns what `enter` would have: its outcome
+    /// is known now.
     pub returned: fn(begun: *mut u8, value: &Value<'_>) -> *mut u8,
     /// Ends what `enter` began, with this outcome.
     pub finish: fn(begun: *mut u8, outcome: Outcome),
     /// Ends what `enter` began: with the outcome that `exit` recorded, or *panicked*, or *returned*.
     pub leave: fn(begun: *mut u8),
-    /// Hashes a value of the program, with the program's own code; `None` if that panics, or is observed itself.
+    /// Hashes a value of the program, with the program's own code; `None` if that panics, or is
+    /// observed itself.
     pub key: fn(value: *const u8, hash: Hash) -> Option<u64>,
     /// Counts a call of which only the beginning is known.
     pub began: extern "C" fn(site: &'static Site),
@@ -32,9 +36,10 @@ pub struct Adapter {
     pub entered: extern "C" fn(site: &'static Site, cells: &EntryCells),
     /// The same of a call on an object, which method profilers may see.
     pub covered: extern "C" fn(site: &'static Site, cells: &EntryCells, object: &Object),
-    /// The same at a site whose calls are counted in their contexts. Returns the context to go back to when the call has ended;
-    /// null = its thread stays where it is.
-    pub enter_context: extern "C" fn(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut (),
+    /// The same at a site whose calls are counted in their contexts. Returns the context to go back
+    /// to when the call has ended; null = its thread stays where it is.
+    pub enter_context:
+        extern "C" fn(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut (),
     /// Begins an async call; null if it is not observed.
     pub start: extern "C" fn(site: &'static Site, seen: &Seen<'_>) -> *mut u8,
     /// Polls what `start` began, by calling `poll` with `data` once.
@@ -47,7 +52,8 @@ pub struct Adapter {
     pub thunks: Thunks,
     /// The current event of this thread with its recording, as a number; 0 if it is in none.
     pub carried: extern "C" fn() -> u64,
-    /// Names a carried event as the cause of this thread's next events. False if it is in another recording.
+    /// Names a carried event as the cause of this thread's next events. False if it is in another
+    /// recording.
     pub because: extern "C" fn(cause: u64, before: &mut CauseBefore) -> bool,
     /// Ends what `because` began.
     pub no_longer: extern "C" fn(before: &CauseBefore),
@@ -65,7 +71,8 @@ pub struct CauseBefore {
 /// Hashes a value at an address.
 pub type Hash = fn(at: *const u8) -> u64;
 
-/// Polls a future once. True if it is done; then it has recorded the value that it returned, if that is required.
+/// Polls a future once. True if it is done; then it has recorded the value that it returned, if
+/// that is required.
 pub type PollOnce = fn(data: *mut u8) -> bool;
 
 /// What a hook shows of a call when it begins.

@@ -13,14 +13,16 @@ use crate::{Seen, Site, Value};
 #[must_use = "dropping it ends the call"]
 pub struct AsyncCall {
     site: &'static Site,
-    /// What the core began; 0 if the call is not observed. A number, so that the future stays `Send`, `Sync` and `Unpin`.
+    /// What the core began; 0 if the call is not observed. A number, so that the future stays
+    /// `Send`, `Sync` and `Unpin`.
     begun: usize,
 }
 
 impl AsyncCall {
     /// Begins a call at a site that is armed.
     pub fn start(site: &'static Site, seen: &Seen<'_>) -> Self {
-        let begun = site.adapter().map_or(0, |adapter| (adapter.start)(site, seen).expose_provenance());
+        let begun =
+            site.adapter().map_or(0, |adapter| (adapter.start)(site, seen).expose_provenance());
         AsyncCall { site, begun }
     }
 
@@ -73,7 +75,8 @@ impl<F: Future, S: Fn(&AsyncCall, &F::Output)> Future for Polled<F, S> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: the future is pinned whenever this is, and nothing moves it out; the other fields are not pinned.
+        // SAFETY: the future is pinned whenever this is, and nothing moves it out; the other fields
+        // are not pinned.
         let (future, call, show) = unsafe {
             let this = self.get_unchecked_mut();
             (Pin::new_unchecked(&mut this.future), &this.call, &this.show)

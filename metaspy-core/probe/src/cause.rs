@@ -1,7 +1,7 @@
 //! Causes that woven code carries to other tasks and threads.
 //!
-//! The weaver rewrites what a call such as `tokio::spawn` is given: a future becomes a [`Because`], and a closure names the
-//! cause where its body begins. Anything else passes unchanged.
+//! The weaver rewrites what a call such as `tokio::spawn` is given: a future becomes a [`Because`],
+//! and a closure names the cause where its body begins. Anything else passes unchanged.
 
 use core::future::Future;
 use core::marker::PhantomData;
@@ -15,10 +15,11 @@ crate::register! {
     static DOOR: Site = Site::door();
 }
 
-/// A carried cause, only used behind a reference: the address is the event with its recording, as a number.
+/// A carried cause, only used behind a reference: the address is the event with its recording, as a
+/// number.
 ///
-/// A closure that calls a method of it captures the reference, without `move` as well. So it stays `Fn`, `Copy`, `Send` and
-/// `'static` if it was, and one word larger.
+/// A closure that calls a method of it captures the reference, without `move` as well. So it stays
+/// `Fn`, `Copy`, `Send` and `'static` if it was, and one word larger.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Cause(());
@@ -99,7 +100,8 @@ impl<F: Future> Future for Because<F> {
     }
 }
 
-/// What a call spawns, by its type: the compiler selects the first of the traits below that the type has.
+/// What a call spawns, by its type: the compiler selects the first of the traits below that the
+/// type has.
 #[doc(hidden)]
 pub struct Spawned<T>(PhantomData<T>);
 

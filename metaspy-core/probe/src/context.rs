@@ -1,7 +1,9 @@
-//! The hook of a woven function whose calls are counted in their calling contexts, and nothing else of them is recorded.
+//! The hook of a woven function whose calls are counted in their calling contexts, and nothing else
+//! of them is recorded.
 //!
-//! It counts a call when it begins, as [`Site::entered`] does, and once more in its context. When the function is left, one store
-//! moves the thread back to the context around, whatever happened in between.
+//! It counts a call when it begins, as [`Site::entered`] does, and once more in its context. When
+//! the function is left, one store moves the thread back to the context around, whatever happened
+//! in between.
 //!
 //! A run that needs calling contexts and no more has these hooks, instead of a frame of the call
 //! behind two calls of a thunk. All that such a call holds is the context around it, one register.
@@ -13,7 +15,8 @@ use core::sync::atomic::Ordering;
 
 use crate::{ContextWord, EntryCells, NO_CELL, Site};
 
-/// A call in its context. Dropping it moves the thread back to the context around: this one, or null if it stays where it is.
+/// A call in its context. Dropping it moves the thread back to the context around: this one, or
+/// null if it stays where it is.
 #[must_use = "dropping it leaves the context"]
 pub struct InContext(*mut ());
 
@@ -38,7 +41,8 @@ impl Site {
     }
 }
 
-/// Counts a call that the thread could not count by itself. Returns the context to go back to. These words may count the next one.
+/// Counts a call that the thread could not count by itself. Returns the context to go back to.
+/// These words may count the next one.
 fn count_slowly(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut () {
     match site.adapter() {
         Some(adapter) => (adapter.enter_context)(site, cells, word),
@@ -72,9 +76,9 @@ mod way {
     )]
     pub fn count(site: &'static Site, tally: u64) -> *mut () {
         let around;
-        // SAFETY: as in `entry`, of two words of the thread. The second one is null or the address of the thread's own word for
-        // its context, which is null or a context of this thread. Contexts and their tables stay, and one with the word of the
-        // site has a word to count in.
+        // SAFETY: as in `entry`, of two words of the thread. The second one is null or the address
+        // of the thread's own word for its context, which is null or a context of this thread.
+        // Contexts and their tables stay, and one with the word of the site has a word to count in.
         unsafe {
             asm!(
                 thread_word!("metaspy_entry_cells"),
@@ -151,7 +155,8 @@ mod way {
     #[expect(named_asm_labels, reason = "as above")]
     #[expect(clippy::pointers_in_nomem_asm_block, reason = "as above")]
     pub fn go_back(around: *mut ()) {
-        // SAFETY: as above. A call that ends on another thread than it began on may find no word there.
+        // SAFETY: as above. A call that ends on another thread than it began on may find no word
+        // there.
         unsafe {
             asm!(
                 thread_word!("metaspy_context"),
@@ -171,14 +176,18 @@ mod way {
     /// What the thunk removes when it returns: the red zone and three operands.
     const OPERANDS: usize = RED_ZONE + 24;
 
-    /// The rare half, in place of a call. On the stack are the address to return to, the cells, the site, the word of the context
-    /// and the red zone.
+    /// The rare half, in place of a call. On the stack are the address to return to, the cells, the
+    /// site, the word of the context and the red zone.
     #[unsafe(naked)]
     pub unsafe extern "C" fn slowly() {
         call_keeping!(OPERANDS, count_slowly, then "mov [rbp - 16], rax")
     }
 
-    extern "C" fn count_slowly(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut () {
+    extern "C" fn count_slowly(
+        site: &'static Site,
+        cells: &EntryCells,
+        word: &ContextWord,
+    ) -> *mut () {
         super::count_slowly(site, cells, word)
     }
 }
@@ -229,15 +238,23 @@ mod way {
     }
 
     #[inline(always)]
-    fn count_in(cells: &EntryCells, word: &ContextWord, site: &Site, tally: u64) -> Option<*mut ()> {
+    fn count_in(
+        cells: &EntryCells,
+        word: &ContextWord,
+        site: &Site,
+        tally: u64,
+    ) -> Option<*mut ()> {
         // SAFETY: it is null, or a word of this thread.
         let here = unsafe { word.address().as_ref() }?;
         let around = here.load(Ordering::Relaxed);
-        // SAFETY: it is null or a context, and those stay, as their tables do. The mask finds places of the table.
+        // SAFETY: it is null or a context, and those stay, as their tables do. The mask finds
+        // places of the table.
         let mut child = unsafe {
             let table = around.cast::<ContextHead>().as_ref()?.table.load(Ordering::Relaxed);
             let place = ((site.id.load(Ordering::Relaxed) as usize) << 3) & (*table).mask;
-            (*table.add(1).cast::<AtomicPtr<ContextHead>>().byte_add(place)).load(Ordering::Relaxed).as_ref()
+            (*table.add(1).cast::<AtomicPtr<ContextHead>>().byte_add(place))
+                .load(Ordering::Relaxed)
+                .as_ref()
         }?;
         while child.who.load(Ordering::Relaxed) != tally {
             // SAFETY: as above.

@@ -8,7 +8,8 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// It belongs to one thread, and stays.
 #[repr(C)]
 pub struct ContextHead {
-    /// The word of the site of its calls, `Site::tally`, as long as hooks may count here; 0 = they may not.
+    /// The word of the site of its calls, `Site::tally`, as long as hooks may count here; 0 = they
+    /// may not.
     pub who: AtomicU64,
     /// The word in which calls are counted, which no other thread writes.
     pub counted: AtomicPtr<AtomicU64>,
@@ -18,14 +19,16 @@ pub struct ContextHead {
     pub next: AtomicPtr<ContextHead>,
 }
 
-/// The head of a table of contexts. Its places follow it, a power of two: each has the first of its contexts, or null.
+/// The head of a table of contexts. Its places follow it, a power of two: each has the first of its
+/// contexts, or null.
 #[repr(C)]
 pub struct ContextTable {
     /// The bits of 8 times the number of a site that find its place.
     pub mask: usize,
 }
 
-/// Where hooks of a thread find its context: the address of the core's word for it; null before the first call.
+/// Where hooks of a thread find its context: the address of the core's word for it; null before the
+/// first call.
 ///
 /// Each program that contains such hooks has such a word for each thread.
 #[repr(transparent)]

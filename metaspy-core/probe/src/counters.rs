@@ -1,5 +1,5 @@
-//! The counters of a thread: one cell per site, so that a call that is only counted is a few comparisons and one
-//! increment.
+//! The counters of a thread: one cell per site, so that a call that is only counted is a few
+//! comparisons and one increment.
 //!
 //! A cell remembers the row of its site. This costs two thirds of a search for the row at each
 //! call. The cells of a thread serve every copy of this package in the program.
@@ -13,20 +13,22 @@ use crate::{Site, Subject};
 
 /// The counters of a thread: a [`Cell`] for each site that the linker collected, or null.
 ///
-/// Each copy of this package in a program has its own thread-local word; the core points all of them to the same cells.
+/// Each copy of this package in a program has its own thread-local word; the core points all of
+/// them to the same cells.
 #[repr(transparent)]
 pub struct Counters(AtomicPtr<Cell>);
 
 /// The counters of one site on one thread.
 ///
-/// Rows begin with two words: the calls that began, and how they ended ([`Entered`](crate::Entered) has the address of the
-/// first).
+/// Rows begin with two words: the calls that began, and how they ended ([`Entered`](crate::Entered)
+/// has the address of the first).
 #[repr(C, align(64))]
 pub struct Cell {
-    /// The cell is valid while this is the word that `Site::counted` points to, with the kind of the subjects
-    /// ([`with_kind`]).
+    /// The cell is valid while this is the word that `Site::counted` points to, with the kind of
+    /// the subjects ([`with_kind`]).
     pub who: AtomicU64,
-    /// The first row, marked with [`COUNTED`]. Unmarked: the word of a method profiler, which counts no outcomes.
+    /// The first row, marked with [`COUNTED`]. Unmarked: the word of a method profiler, which
+    /// counts no outcomes.
     pub rows: AtomicPtr<u8>,
     /// How many rows follow each other, for the keys from 0 on.
     pub length: AtomicU64,
@@ -63,8 +65,8 @@ impl Counters {
         Counters(AtomicPtr::new(null_mut()))
     }
 
-    /// Points to other cells, or to none. Only their thread may call this, and the cells must stay as long as they are
-    /// pointed to.
+    /// Points to other cells, or to none. Only their thread may call this, and the cells must stay
+    /// as long as they are pointed to.
     pub fn point(&self, cells: *mut Cell) {
         self.0.store(cells, Ordering::Relaxed);
     }
@@ -74,7 +76,8 @@ impl Counters {
     #[inline(always)]
     pub fn of_thread() -> *const Counters {
         std::thread_local! {
-            // Constant and without a destructor: it exists as long as its thread, and one instruction reaches it.
+            // Constant and without a destructor: it exists as long as its thread, and one
+            // instruction reaches it.
             static COUNTERS: Counters = const { Counters::none() };
         }
         COUNTERS.with(core::ptr::from_ref)
@@ -87,8 +90,8 @@ impl Counters {
         &raw const NONE
     }
 
-    /// Counts a call, if this thread counted one at this site before and nothing has changed since. Returns what
-    /// [`Adapter::leave`](crate::Adapter::leave) takes if the call does not end well.
+    /// Counts a call, if this thread counted one at this site before and nothing has changed since.
+    /// Returns what [`Adapter::leave`](crate::Adapter::leave) takes if the call does not end well.
     #[inline(always)]
     pub(crate) fn count(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
         if !site.counts() || crate::guard::is_panicking() {
@@ -103,8 +106,8 @@ impl Counters {
         Counters::cell(site)?.count(site, receiver)
     }
 
-    /// The cell of a site that counts. Cells stay until their thread ends. If the thread unwinds, the core must remember that
-    /// it did, so that nothing is counted here.
+    /// The cell of a site that counts. Cells stay until their thread ends. If the thread unwinds,
+    /// the core must remember that it did, so that nothing is counted here.
     #[inline(always)]
     pub fn cell(site: &Site) -> Option<&'static Cell> {
         if site.counts() { Counters::cell_of(site) } else { None }
@@ -117,14 +120,14 @@ impl Counters {
         if cells.is_null() {
             return None;
         }
-        // SAFETY: there is a cell for each site that the linker collected. The others point to the first one, which nothing
-        // matches.
+        // SAFETY: there is a cell for each site that the linker collected. The others point to the
+        // first one, which nothing matches.
         Some(unsafe { &*cells.byte_add(again(site).cell.load(Ordering::Relaxed) as usize) })
     }
 }
 
-/// The same site, as if its address were another one: to keep it over what may be a call, the compiler would save a
-/// register more, even where the site is not armed.
+/// The same site, as if its address were another one: to keep it over what may be a call, the
+/// compiler would save a register more, even where the site is not armed.
 #[inline(always)]
 fn again(site: &Site) -> &Site {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -161,11 +164,13 @@ impl Cell {
     #[inline(always)]
     pub(crate) fn count_about(&self, site: &Site, subject: Subject) -> Option<*mut u8> {
         // A cell that is compared with another word than that of a row has none.
-        let is_own = self.who.load(Ordering::Relaxed) == with_kind(again(site).counted(), subject.kind.0);
+        let is_own =
+            self.who.load(Ordering::Relaxed) == with_kind(again(site).counted(), subject.kind.0);
         if !is_own || subject.key >= self.length.load(Ordering::Relaxed) {
             return None;
         }
-        let row = self.rows.load(Ordering::Relaxed).wrapping_add(subject.key as usize * size_of::<Row>());
+        let row =
+            self.rows.load(Ordering::Relaxed).wrapping_add(subject.key as usize * size_of::<Row>());
         count_up(row);
         Some(row)
     }
@@ -198,8 +203,8 @@ const fn is_row(who: u64) -> bool {
     (who as i64) < 0
 }
 
-/// Counts up a word that no other thread writes, at an address that is marked with [`COUNTED`]. To readers it is one store,
-/// and a signal handler of this thread runs before or after it.
+/// Counts up a word that no other thread writes, at an address that is marked with [`COUNTED`]. To
+/// readers it is one store, and a signal handler of this thread runs before or after it.
 #[inline(always)]
 fn count_up(marked: *mut u8) {
     #[cfg(target_arch = "x86_64")]

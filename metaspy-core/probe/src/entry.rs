@@ -1,23 +1,28 @@
 //! The hook of a woven function whose calls are only counted.
 //!
-//! It counts a call when it begins, and that is all: nothing is held while the function runs, and nothing runs when it is
-//! left. So it does not see how a call ends, on which object it is, or how long it takes.
+//! It counts a call when it begins, and that is all: nothing is held while the function runs, and
+//! nothing runs when it is left. So it does not see how a call ends, on which object it is, or how
+//! long it takes.
 //!
 //! The command knows before it builds what a run records, and a run that only counts has these
 //! hooks. A guard keeps a register and gives each function a way out for panics. Without it, a
 //! function that is not armed keeps its size, and a count is ten instructions in place. The price
 //! is that outcomes are not known, and that another kind of run builds again.
 //!
-//! Where a method profiler sees only that calls begin, as `TestCoverage` does, the hook also shows on which object they do. A
-//! thread counts a call by itself once the profiler wants to see no more calls on the object, and remembers a thousand objects.
+//! Where a method profiler sees only that calls begin, as `TestCoverage` does, the hook also shows
+//! on which object they do. A thread counts a call by itself once the profiler wants to see no more
+//! calls on the object, and remembers a thousand objects.
 
 use core::sync::atomic::Ordering;
 
 use crate::entry_cells::{EntryCell, EntryCells, object_word};
 use crate::{NO_CELL, Object, Site};
 
-const _: () = assert!(size_of::<EntryCell>() <= size_of::<Site>() && align_of::<EntryCell>() <= align_of::<Site>());
-// At the distance 0 a hook takes the site for its cell: the first word of an armed site is no word of a row.
+const _: () = assert!(
+    size_of::<EntryCell>() <= size_of::<Site>() && align_of::<EntryCell>() <= align_of::<Site>()
+);
+// At the distance 0 a hook takes the site for its cell: the first word of an armed site is no word
+// of a row.
 const _: () = assert!(core::mem::offset_of!(Site, arm) == core::mem::offset_of!(EntryCell, who));
 
 impl Site {
@@ -25,7 +30,8 @@ impl Site {
     #[cfg_attr(metaspy_called, inline(never))]
     #[cfg_attr(not(metaspy_called), inline(always))]
     pub fn entered(&'static self) {
-        // Such a site is armed if it has a row, so one word is both the test and what the cell is compared with.
+        // Such a site is armed if it has a row, so one word is both the test and what the cell is
+        // compared with.
         let tally = self.tally.load(Ordering::Relaxed);
         if tally != NO_CELL {
             way::count(self, tally);
@@ -60,7 +66,8 @@ fn word_of<T: ?Sized>(object: &T) -> u64 {
     object_word(object.place.addr() as u64, object.kind())
 }
 
-/// Counts a call on an object that the thread could not count by itself. These cells may count the next one.
+/// Counts a call on an object that the thread could not count by itself. These cells may count the
+/// next one.
 fn count_on_slowly(site: &'static Site, cells: &EntryCells, object: Object) {
     if let Some(adapter) = site.adapter() {
         (adapter.covered)(site, cells, &object);
@@ -83,9 +90,9 @@ fn count_slowly(site: &'static Site, cells: &EntryCells) {
 mod way {
     //! By assembly: six instructions in three registers.
     //!
-    //! A function that may call another one saves what it has in registers and aligns its stack, also if it does not call it.
-    //! So the rare half of this hook is no call to the compiler. It leaves the function by a jump, saves all registers, and
-    //! comes back.
+    //! A function that may call another one saves what it has in registers and aligns its stack,
+    //! also if it does not call it. So the rare half of this hook is no call to the compiler. It
+    //! leaves the function by a jump, saves all registers, and comes back.
 
     use core::arch::asm;
     use core::mem::offset_of;
@@ -96,8 +103,8 @@ mod way {
 
     /// Counts in the cell of this thread.
     ///
-    /// Its [`EntryCells`] are at a fixed distance from the thread pointer. The object files of a program or library define
-    /// them, and the linker keeps one definition.
+    /// Its [`EntryCells`] are at a fixed distance from the thread pointer. The object files of a
+    /// program or library define them, and the linker keeps one definition.
     #[inline(always)]
     #[expect(named_asm_labels, reason = "it is defined once in each object file")]
     #[expect(
@@ -105,9 +112,10 @@ mod way {
         reason = "hooks and the core alone use the words that are read and written, and only as atomics"
     )]
     pub fn count(site: &'static Site, tally: u64) {
-        // SAFETY: the linker resolves the symbol to the distance of a word that every thread has. At the distance in it are the
-        // cells of this thread; at the distance 0 the site itself, which nothing matches. A cell with this word has a row, and
-        // rows stay. The compiler knows nothing of either. What is rare keeps all registers, and what lies below the stack
+        // SAFETY: the linker resolves the symbol to the distance of a word that every thread has.
+        // At the distance in it are the cells of this thread; at the distance 0 the site itself,
+        // which nothing matches. A cell with this word has a row, and rows stay. The compiler knows
+        // nothing of either. What is rare keeps all registers, and what lies below the stack
         // pointer.
         unsafe {
             asm!(
@@ -119,7 +127,8 @@ mod way {
                 "mov {cell}, qword ptr [{site} + {cell} + {row}]",
                 "inc qword ptr [{cell}]",
                 "21:",
-                // Behind the functions of this section: what keeps the function keeps this, and nothing else does.
+                // Behind the functions of this section: what keeps the function keeps this, and
+                // nothing else does.
                 ".subsection 1",
                 "22:",
                 "lea rsp, [rsp - {red_zone}]",
@@ -143,9 +152,10 @@ mod way {
     #[expect(named_asm_labels, reason = "as above")]
     #[expect(clippy::pointers_in_nomem_asm_block, reason = "as above")]
     pub fn count_on<T: ?Sized>(site: &'static Site, who: u64, object: &T) {
-        // SAFETY: as in `count`. The words of a site at the distance 0 are no word that a cell is compared with: an arm word, and
-        // a number beside the place of a cell, are smaller. The objects that a thread knows are as many as places, and stay as
-        // long as its cells point to them.
+        // SAFETY: as in `count`. The words of a site at the distance 0 are no word that a cell is
+        // compared with: an arm word, and a number beside the place of a cell, are smaller. The
+        // objects that a thread knows are as many as places, and stay as long as its cells point to
+        // them.
         unsafe {
             asm!(
                 crate::keeping::thread_word!("metaspy_entry_cells"),
@@ -172,7 +182,8 @@ mod way {
                 "and {cell:e}, {last_place}",
                 "shl {cell:e}, {shift}",
                 "add {known}, {cell}",
-                // The row first: a signal handler may let another object take the place, and then one of the others differs.
+                // The row first: a signal handler may let another object take the place, and then
+                // one of the others differs.
                 "mov {cell}, qword ptr [{known} + {known_row}]",
                 "cmp {object}, qword ptr [{known} + {known_object}]",
                 "jne 22f",
@@ -218,15 +229,20 @@ mod way {
     /// What the thunk of a call on an object removes: the red zone and four operands.
     const OPERANDS_ON: usize = RED_ZONE + 32;
 
-    /// The rare half of [`count_on`], in place of a call. On the stack are the address to return to, the cells, the site, the word
-    /// and the type of the object, and the red zone.
+    /// The rare half of [`count_on`], in place of a call. On the stack are the address to return
+    /// to, the cells, the site, the word and the type of the object, and the red zone.
     #[unsafe(naked)]
     pub unsafe extern "C" fn slowly_on() {
         crate::keeping::call_keeping!(OPERANDS_ON, count_on_slowly)
     }
 
     #[expect(improper_ctypes_definitions, reason = "one compiler compiles both sides")]
-    extern "C" fn count_on_slowly(site: &'static Site, cells: &EntryCells, word: u64, type_name: fn() -> &'static str) {
+    extern "C" fn count_on_slowly(
+        site: &'static Site,
+        cells: &EntryCells,
+        word: u64,
+        type_name: fn() -> &'static str,
+    ) {
         let place = super::object_word(word, type_name as usize as u64);
         let place = core::ptr::with_exposed_provenance(place as usize);
         super::count_on_slowly(site, cells, Object::from_parts(place, type_name));
@@ -235,7 +251,8 @@ mod way {
     /// What the thunk removes when it returns: the red zone and two operands.
     const OPERANDS: usize = RED_ZONE + 16;
 
-    /// The rare half, in place of a call. On the stack are the address to return to, the cells, the site and the red zone.
+    /// The rare half, in place of a call. On the stack are the address to return to, the cells, the
+    /// site and the red zone.
     #[unsafe(naked)]
     pub unsafe extern "C" fn slowly() {
         crate::keeping::call_keeping!(OPERANDS, count_slowly)
@@ -292,7 +309,9 @@ pub(crate) mod way {
     #[inline(always)]
     pub fn count_on<T: ?Sized>(site: &'static Site, who: u64, object: &T) {
         CELLS.with(|cells| {
-            if !count_in(cells, site, who) && !count_of_object(cells, site, who, super::word_of(object)) {
+            if !count_in(cells, site, who)
+                && !count_of_object(cells, site, who, super::word_of(object))
+            {
                 super::count_on_slowly(site, cells, Object::of(object));
             }
         });
@@ -300,7 +319,8 @@ pub(crate) mod way {
 
     fn count_of_object(cells: &EntryCells, site: &Site, who: u64, word: u64) -> bool {
         let Some(cell) = cell(cells, site) else { return false };
-        let is_last = cell.who_of_object.load(Ordering::Relaxed) == who && cell.object.load(Ordering::Relaxed) == word;
+        let is_last = cell.who_of_object.load(Ordering::Relaxed) == who
+            && cell.object.load(Ordering::Relaxed) == word;
         let row = if is_last {
             cell.row.load(Ordering::Relaxed)
         } else {
@@ -309,9 +329,11 @@ pub(crate) mod way {
             if known.is_null() {
                 return false;
             }
-            // SAFETY: there are as many as places, and they stay as long as the cell points to them.
+            // SAFETY: there are as many as places, and they stay as long as the cell points to
+            // them.
             let known = unsafe { &*known.add(known_place(word, site)) };
-            // The row first: a signal handler may let another object take the place, and then one of the others differs.
+            // The row first: a signal handler may let another object take the place, and then one
+            // of the others differs.
             let row = known.row.load(Ordering::Relaxed);
             core::sync::atomic::compiler_fence(Ordering::Acquire);
             let is_it = known.object.load(Ordering::Relaxed) == word

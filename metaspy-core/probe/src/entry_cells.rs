@@ -6,16 +6,19 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// Where a thread counts calls at sites with such hooks: the distance from a site to its [`EntryCell`]; 0 = nowhere.
+/// Where a thread counts calls at sites with such hooks: the distance from a site to its
+/// [`EntryCell`]; 0 = nowhere.
 ///
 /// Each program and library that contains such hooks has such a word for each thread.
 #[repr(transparent)]
 pub struct EntryCells(AtomicUsize);
 
-/// What a thread has counted at one site. There is one at the same distance from each site that the linker collected.
+/// What a thread has counted at one site. There is one at the same distance from each site that the
+/// linker collected.
 #[repr(C)]
 pub struct EntryCell {
-    /// Calls on any object are counted while this is the site's word, `Site::tally`, or the one that `Site::counted` points to.
+    /// Calls on any object are counted while this is the site's word, `Site::tally`, or the one
+    /// that `Site::counted` points to.
     pub who: AtomicU64,
     /// The word in which calls are counted, which no other thread writes.
     pub row: AtomicPtr<AtomicU64>,
@@ -63,8 +66,8 @@ impl EntryCells {
         EntryCells(AtomicUsize::new(0))
     }
 
-    /// Lets hooks count at this distance; 0 = nowhere. Only their thread may call this, and the cells must stay as long as they
-    /// are pointed to.
+    /// Lets hooks count at this distance; 0 = nowhere. Only their thread may call this, and the
+    /// cells must stay as long as they are pointed to.
     pub fn point(&self, distance: usize) {
         self.0.store(distance, Ordering::Relaxed);
     }

@@ -10,12 +10,16 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::null_mut;
 
 use crate::lean::{ANNOUNCED, COUNTED};
-use crate::{Cell, Counters, Hash, Identity, Lean, Object, Outcome, Receiver, Seen, Site, Subject, Text, Value};
+use crate::{
+    Cell, Counters, Hash, Identity, Lean, Object, Outcome, Receiver, Seen, Site, Subject, Text,
+    Value,
+};
 
-/// Room for a call under way: uninitialised unless the core observes it, so that any other call costs nothing.
+/// Room for a call under way: uninitialised unless the core observes it, so that any other call
+/// costs nothing.
 ///
-/// The core makes a call in its frame and never moves it, because the processor waits for a copy of what was just
-/// stored: 10 ns a call. Dropping a frame does nothing; the guard ends the call.
+/// The core makes a call in its frame and never moves it, because the processor waits for a copy of
+/// what was just stored: 10 ns a call. Dropping a frame does nothing; the guard ends the call.
 #[repr(C, align(8))]
 pub struct Frame(MaybeUninit<[u64; 8]>);
 
@@ -27,12 +31,13 @@ impl Frame {
     }
 }
 
-/// A call that was entered, as one function returns it to the next: in one register, so that each can end by calling
-/// the next one.
+/// A call that was entered, as one function returns it to the next: in one register, so that each
+/// can end by calling the next one.
 ///
-/// The address of its frame, or of the row that it was only counted in, or a [`Lean`] event. Frames and rows are aligned, so
-/// their lowest bits distinguish the three. The next ones of a row are the outcome that the call announced. A counted call
-/// that begins while its thread unwinds is always made in a frame, which remembers that.
+/// The address of its frame, or of the row that it was only counted in, or a [`Lean`] event. Frames
+/// and rows are aligned, so their lowest bits distinguish the three. The next ones of a row are the
+/// outcome that the call announced. A counted call that begins while its thread unwinds is always
+/// made in a frame, which remembers that.
 #[repr(transparent)]
 #[must_use = "a guard ends it"]
 pub struct Entered<'f>(*mut u8, PhantomData<&'f mut Frame>);
@@ -41,8 +46,8 @@ impl Entered<'_> {
     /// A call that is not observed after all.
     pub const NOTHING: Self = Entered(NOT_OBSERVED, PhantomData);
 
-    /// A call without a subject, if the thread counted one at this site before and nothing has changed since. The thread does
-    /// not unwind.
+    /// A call without a subject, if the thread counted one at this site before and nothing has
+    /// changed since. The thread does not unwind.
     #[inline(always)]
     pub fn counted(site: &'static Site) -> Option<Self> {
         unlikely();
@@ -70,21 +75,23 @@ impl Entered<'_> {
     /// What [`Adapter::enter`](crate::Adapter::enter) returned.
     ///
     /// # Safety
-    /// It must come from there, or be the address of a row with the mark [`COUNTED`], and the frame that the call was made
-    /// in must stay where it is.
+    /// It must come from there, or be the address of a row with the mark [`COUNTED`], and the frame
+    /// that the call was made in must stay where it is.
     #[inline(always)]
     pub const unsafe fn from_raw(begun: *mut u8) -> Self {
         Entered(begun, PhantomData)
     }
 }
 
-/// A call at an armed site that is not observed: counted in no row, so that one test distinguishes it from calls.
+/// A call at an armed site that is not observed: counted in no row, so that one test distinguishes
+/// it from calls.
 pub const NOT_OBSERVED: *mut u8 = core::ptr::without_provenance_mut(COUNTED);
 /// A call, observed or not. Dropping it ends it.
 #[must_use = "dropping it ends the call"]
 pub struct Guard<'f> {
     begun: *mut u8,
-    /// Beside the mark in `begun`: of a call that is not observed the compiler knows it, and leaves the end out.
+    /// Beside the mark in `begun`: of a call that is not observed the compiler knows it, and leaves
+    /// the end out.
     is_call: bool,
     site: &'static Site,
     _frame: PhantomData<&'f mut Frame>,
@@ -100,7 +107,12 @@ impl<'f> Guard<'f> {
     /// A call that was entered.
     #[inline(always)]
     pub fn of(site: &'static Site, entered: Entered<'f>) -> Self {
-        Guard { begun: entered.0, is_call: entered.0.addr() & COUNTED == 0, site, _frame: PhantomData }
+        Guard {
+            begun: entered.0,
+            is_call: entered.0.addr() & COUNTED == 0,
+            site,
+            _frame: PhantomData,
+        }
     }
 
     /// Begins a call about an object.
@@ -137,7 +149,8 @@ impl<'f> Guard<'f> {
         self.begun.addr() > COUNTED
     }
 
-    /// Records what the call returns. Of a call that is only counted, that is whether it failed. See [`Guard::is_seen`].
+    /// Records what the call returns. Of a call that is only counted, that is whether it failed.
+    /// See [`Guard::is_seen`].
     pub fn returned(&mut self, value: &Value<'_>) {
         if !self.is_call {
             if value.failed() == Some(true) {
@@ -165,7 +178,8 @@ impl<'f> Guard<'f> {
                 None => announce(self.site, self.begun, outcome),
             }
         } else if !self.begun.is_null() {
-            self.begun = self.begun.map_addr(|address| address & !ANNOUNCED | (outcome as usize) << 1);
+            self.begun =
+                self.begun.map_addr(|address| address & !ANNOUNCED | (outcome as usize) << 1);
         }
     }
 
@@ -189,7 +203,8 @@ impl Drop for Guard<'_> {
             return;
         }
         let unwinds = is_panicking();
-        // A call that was only counted needs nothing more, unless it announced an outcome or a panic leaves it.
+        // A call that was only counted needs nothing more, unless it announced an outcome or a
+        // panic leaves it.
         if unwinds || self.begun.addr() & (COUNTED | ANNOUNCED) != COUNTED {
             crate::thunk::leave(self.site, self.begun, unwinds);
         }
@@ -197,7 +212,8 @@ impl Drop for Guard<'_> {
 }
 
 impl Site {
-    /// Counts the beginning of a call. Nothing of the call is kept, so the future that it returns is unchanged.
+    /// Counts the beginning of a call. Nothing of the call is kept, so the future that it returns
+    /// is unchanged.
     #[inline]
     pub fn began(&'static self) {
         if let (true, Some(adapter)) = (self.is_armed(), self.adapter()) {
@@ -205,7 +221,8 @@ impl Site {
         }
     }
 
-    /// The receiver with the key of a value; none if it cannot be hashed, or if metaspy itself is the caller.
+    /// The receiver with the key of a value; none if it cannot be hashed, or if metaspy itself is
+    /// the caller.
     pub fn keyed(&self, value: *const u8, how: Option<Hash>, type_name: Text) -> Receiver {
         match (self.adapter(), how) {
             (Some(adapter), Some(hash)) => match (adapter.key)(value, hash) {
@@ -229,7 +246,8 @@ fn announce(site: &'static Site, begun: *mut u8, outcome: Outcome) {
     }
 }
 
-/// Marks the path that contains it as rare, so that the compiler moves it out of the way of the other.
+/// Marks the path that contains it as rare, so that the compiler moves it out of the way of the
+/// other.
 #[cold]
 #[inline(always)]
 fn unlikely() {}

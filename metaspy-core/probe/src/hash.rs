@@ -3,7 +3,8 @@
 /// The constant: 2^64 divided by the golden ratio, made odd.
 pub const SCATTERING: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Scatters the bits of a word: dense and aligned numbers spread over the *high* bits of the result.
+/// Scatters the bits of a word: dense and aligned numbers spread over the *high* bits of the
+/// result.
 ///
 /// This is Fibonacci hashing. Take the high bits as index: [`bucket`] does.
 #[inline(always)]

@@ -1,7 +1,9 @@
-//! Assembly that leaves an observed function by a jump, for what is rare in a hook, and keeps all registers.
+//! Assembly that leaves an observed function by a jump, for what is rare in a hook, and keeps all
+//! registers.
 //!
-//! A function that may call another one saves what it has in registers and aligns its stack, also if it does not call it. So the
-//! rare half of a hook is no call to the compiler. Plain Rust runs elsewhere and under sanitizers.
+//! A function that may call another one saves what it has in registers and aligns its stack, also
+//! if it does not call it. So the rare half of a hook is no call to the compiler. Plain Rust runs
+//! elsewhere and under sanitizers.
 
 use core::sync::atomic::AtomicU8;
 
@@ -9,15 +11,16 @@ use core::sync::atomic::AtomicU8;
 pub(crate) const RED_ZONE: usize = 128;
 /// Room for the states of vector registers: the largest of known processors takes 2,688 bytes.
 pub(crate) const STATES: usize = 2752;
-/// The states that are saved: SSE, AVX, and the three of AVX-512. No Rust code has values in others.
+/// The states that are saved: SSE, AVX, and the three of AVX-512. No Rust code has values in
+/// others.
 pub(crate) const SAVED: u32 = 0xE6;
 /// How this processor saves them: 0 = not yet known, else [`BY_FXSAVE`] or more.
 pub(crate) static KNOWN: AtomicU8 = AtomicU8::new(0);
 /// It has the registers of SSE only.
 pub(crate) const BY_FXSAVE: u32 = 1;
 
-/// Defines a word of each thread at a fixed distance from the thread pointer. The object files of a program or library define it,
-/// and the linker keeps one definition.
+/// Defines a word of each thread at a fixed distance from the thread pointer. The object files of a
+/// program or library define it, and the linker keeps one definition.
 #[rustfmt::skip]
 macro_rules! thread_word {
     ($name:literal) => {
@@ -37,8 +40,8 @@ macro_rules! thread_word {
     };
 }
 
-/// Leaves a hook for its rare half, `{slowly}`, which comes back to the label 21. The operands of the rare half but the last
-/// one, the cells of this thread, are on the stack. `{cell}` is free.
+/// Leaves a hook for its rare half, `{slowly}`, which comes back to the label 21. The operands of
+/// the rare half but the last one, the cells of this thread, are on the stack. `{cell}` is free.
 #[rustfmt::skip]
 macro_rules! leave {
     () => {
@@ -53,9 +56,10 @@ macro_rules! leave {
     };
 }
 
-/// The body of a naked function that calls another one and keeps all registers; unwinders pass through it. On the stack are the
-/// address to return to, the second, the first and maybe two further operands, and the red zone: so many bytes, which it removes. With
-/// `then` this is done before the registers come back: rax is the result, and `[rbp - 16]` becomes rax.
+/// The body of a naked function that calls another one and keeps all registers; unwinders pass
+/// through it. On the stack are the address to return to, the second, the first and maybe two
+/// further operands, and the red zone: so many bytes, which it removes. With `then` this is done
+/// before the registers come back: rax is the result, and `[rbp - 16]` becomes rax.
 macro_rules! call_keeping {
     ($operands:expr, $function:ident $(, then $result:literal)?) => {
         core::arch::naked_asm!(

@@ -1,7 +1,9 @@
-//! Types whose `Debug`, `Hash` and `PartialEq` are known: those of `core` and `std`, made of such types.
+//! Types whose `Debug`, `Hash` and `PartialEq` are known: those of `core` and `std`, made of such
+//! types.
 //!
-//! A private function may return a value that its caller completes, and code of the value's type then meets a broken
-//! invariant. So values of private functions are only given to code that is known.
+//! A private function may return a value that its caller completes, and code of the value's type
+//! then meets a broken invariant. So values of private functions are only given to code that is
+//! known.
 //!
 //! Other code of a type runs only in functions that other crates can call, where values must be
 //! complete. On an incomplete value, a `Debug` that follows a pointer crashes a sound program.

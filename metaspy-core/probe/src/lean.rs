@@ -7,8 +7,8 @@ pub const COUNTED: usize = 1;
 /// The outcome that a counted call announced.
 pub const ANNOUNCED: usize = 7 << 1;
 
-/// All that a guard holds of a call that is an event and nothing else: the number of the event's log, the event's id, and
-/// marks. The event's slot has the rest.
+/// All that a guard holds of a call that is an event and nothing else: the number of the event's
+/// log, the event's id, and marks. The event's slot has the rest.
 ///
 /// ```text
 /// log 8 | id 48 | spare 1, timed 1, spare 1, announced outcome 3, lean 1, counted 1 (0)
@@ -47,13 +47,15 @@ impl Lean {
         Lean(self.0 & !(7 << Self::ANNOUNCED_AT) | (outcome as u64) << Self::ANNOUNCED_AT)
     }
 
-    /// What [`Adapter::enter`](crate::Adapter::enter) returns for such a call. Only where an address has 64 bits.
+    /// What [`Adapter::enter`](crate::Adapter::enter) returns for such a call. Only where an
+    /// address has 64 bits.
     #[inline(always)]
     pub const fn into_raw(self) -> *mut u8 {
         core::ptr::without_provenance_mut(self.0 as usize)
     }
 
-    /// The word in what [`Adapter::enter`](crate::Adapter::enter) returned; `None` if that is a frame or a row.
+    /// The word in what [`Adapter::enter`](crate::Adapter::enter) returned; `None` if that is a
+    /// frame or a row.
     #[inline(always)]
     pub fn from_raw(begun: *mut u8) -> Option<Self> {
         let word = begun.addr() as u64;
@@ -110,7 +112,10 @@ mod tests {
         let id = sequence * 128 + slot;
         let lean = Lean::new(Lean::of_log(log), id, true);
         assert_eq!((lean.id(), lean.log(), lean.is_timed()), (id, log, true));
-        assert_eq!((lean.block(), lean.announced()), (Lean::block_of(log, sequence), Outcome::Returned));
+        assert_eq!(
+            (lean.block(), lean.announced()),
+            (Lean::block_of(log, sequence), Outcome::Returned)
+        );
         let marked = lean.announcing(Outcome::Succeeded).announcing(Outcome::Failed);
         assert_eq!((marked.id(), marked.log(), marked.is_timed()), (id, log, true));
         assert_eq!((marked.announced(), marked.block()), (Outcome::Failed, lean.block()));
@@ -123,7 +128,10 @@ mod tests {
     fn frames_and_rows_are_no_lean_calls() {
         let lean = Lean::new(Lean::of_log(1), 129, true);
         assert_eq!(Lean::from_raw(lean.into_raw()), Some(lean));
-        assert_eq!(Lean::from_raw(lean.announcing(Outcome::Moved).into_raw()).map(Lean::id), Some(129));
+        assert_eq!(
+            Lean::from_raw(lean.announcing(Outcome::Moved).into_raw()).map(Lean::id),
+            Some(129)
+        );
         let mut frame = [0_u64; 8];
         assert_eq!(Lean::from_raw(frame.as_mut_ptr().cast()), None);
         for marks in [COUNTED, COUNTED | crate::ANNOUNCED] {

@@ -1,11 +1,12 @@
 //! What instrumented code holds: sites, guards, subjects and outcomes.
 //!
-//! It needs no `std` and has no dependencies, so every crate can contain it. `cargo metaspy` compiles these sources by the
-//! compiler alone, beside the crates that it weaves; the core depends on them as a package. Programs depend on the facade,
-//! `metaspy`.
+//! It needs no `std` and has no dependencies, so every crate can contain it. `cargo metaspy`
+//! compiles these sources by the compiler alone, beside the crates that it weaves; the core depends
+//! on them as a package. Programs depend on the facade, `metaspy`.
 //!
-//! Two switches select a flavour of the package. `metaspy_bare` leaves out `std`, and with it the counters of a thread.
-//! `metaspy_called` keeps a hook out of the function that it observes, which compiles faster and runs slower.
+//! Two switches select a flavour of the package. `metaspy_bare` leaves out `std`, and with it the
+//! counters of a thread. `metaspy_called` keeps a hook out of the function that it observes, which
+//! compiles faster and runs slower.
 //!
 //! Observed and woven code share this package, instead of having a runtime each. Both kinds of
 //! hooks then have the same outcomes, subjects and profilers.
@@ -56,7 +57,9 @@ pub use cause::*;
 pub use context::InContext;
 pub use context_word::{ContextHead, ContextTable, ContextWord};
 pub use counters::{ANY, Cell, Counters, NO_CELL, with_kind};
-pub use entry_cells::{EntryCell, EntryCells, KNOWN_OBJECTS, KnownObject, known_place, object_word};
+pub use entry_cells::{
+    EntryCell, EntryCells, KNOWN_OBJECTS, KnownObject, known_place, object_word,
+};
 pub use guard::{Entered, Frame, Guard, NOT_OBSERVED};
 pub use lean::{ANNOUNCED, COUNTED, Lean};
 pub use outcome::Outcome;

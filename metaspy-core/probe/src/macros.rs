@@ -1,4 +1,5 @@
-//! The macros that woven text calls. The lints of the woven crate ignore what a macro of another crate makes.
+//! The macros that woven text calls. The lints of the woven crate ignore what a macro of another
+//! crate makes.
 //!
 //! A hook that sees returned values owns all parameters, by a mention that is never reached, and
 //! does not capture what the body uses. Parameters are then dropped in the plain order, and unused
@@ -113,8 +114,8 @@ macro_rules! future {
     };
 }
 
-/// Makes a closure or an async block own what it names, in this order: in it, that is dropped. It is never reached, so that
-/// what is used nowhere else stays unused.
+/// Makes a closure or an async block own what it names, in this order: in it, that is dropped. It
+/// is never reached, so that what is used nowhere else stays unused.
 #[macro_export]
 macro_rules! held {
     ($($name:ident)+) => {
@@ -215,8 +216,8 @@ macro_rules! receiver {
     }};
 }
 
-/// A value, and what can be done with it: by code of `any` type, or of `known` types. One that is not `own` may refer to what
-/// does not stay, so it is not kept.
+/// A value, and what can be done with it: by code of `any` type, or of `known` types. One that is
+/// not `own` may refer to what does not stay, so it is not kept.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! value {

@@ -1,25 +1,30 @@
-//! Names of the methods of slices, arrays, tuples, pointers and other types that have no name of their own.
+//! Names of the methods of slices, arrays, tuples, pointers and other types that have no name of
+//! their own.
 
 use std::borrow::Cow;
 use std::format;
 
-/// Writes the name of a method of such a type as Rust does: `<[S] as Point>::nth` for `[S]::Point::nth`. Other names stay
-/// as they are.
+/// Writes the name of a method of such a type as Rust does: `<[S] as Point>::nth` for
+/// `[S]::Point::nth`. Other names stay as they are.
 pub fn qualified(name: &str) -> Cow<'_, str> {
-    let Some((ty, rest)) = name.split_once("::").filter(|(ty, _)| is_nameless(ty)) else { return name.into() };
+    let Some((ty, rest)) = name.split_once("::").filter(|(ty, _)| is_nameless(ty)) else {
+        return name.into();
+    };
     match end_of_segment(rest) {
         Some(end) => format!("<{ty} as {}>{}", &rest[..end], &rest[end..]).into(),
         None => format!("<{ty}>::{rest}").into(),
     }
 }
 
-/// Writes a qualified path in segments: `page::[S]::Point::nth` for `page::<[S] as Point>::nth`. Other paths stay as they
-/// are.
+/// Writes a qualified path in segments: `page::[S]::Point::nth` for `page::<[S] as Point>::nth`.
+/// Other paths stay as they are.
 pub fn unqualified(path: &str) -> Cow<'_, str> {
     let begin = if path.starts_with('<') { Some(0) } else { path.find("::<").map(|at| at + 2) };
     let Some(begin) = begin else { return path.into() };
     let within = &path[begin + 1..];
-    let Some(end) = end_of_owner(within).filter(|&end| is_nameless(&within[..end])) else { return path.into() };
+    let Some(end) = end_of_owner(within).filter(|&end| is_nameless(&within[..end])) else {
+        return path.into();
+    };
     let (before, owner, rest) = (&path[..begin], &within[..end], &within[end + 1..]);
     match owner.split_once(" as ") {
         Some((ty, of_trait)) => format!("{before}{ty}::{of_trait}{rest}").into(),
@@ -71,14 +76,25 @@ mod tests {
             ("[S]::Point::nth", "<[S] as Point>::nth"),
             ("(S,[T])::Point::nth", "<(S,[T]) as Point>::nth"),
             ("[S]::PartialEq<a::B<u8>>::eq", "<[S] as PartialEq<a::B<u8>>>::eq"),
-            ("fn(u8)->aB::Call<fn()->S>::call::inner", "<fn(u8)->aB as Call<fn()->S>>::call::inner"),
+            (
+                "fn(u8)->aB::Call<fn()->S>::call::inner",
+                "<fn(u8)->aB as Call<fn()->S>>::call::inner",
+            ),
             ("*constu8::read", "<*constu8>::read"),
         ] {
             assert_eq!(qualified(segments), written);
             assert_eq!(unqualified(written), segments);
-            assert_eq!(unqualified(&format!("page::inner::{written}")), format!("page::inner::{segments}"));
+            assert_eq!(
+                unqualified(&format!("page::inner::{written}")),
+                format!("page::inner::{segments}")
+            );
         }
-        let others = ["measure", "Scene::Layout::measure", "S<[u8]>::From<(A,B)>::from", "Scene::measure::{closure#0}"];
+        let others = [
+            "measure",
+            "Scene::Layout::measure",
+            "S<[u8]>::From<(A,B)>::from",
+            "Scene::measure::{closure#0}",
+        ];
         for other in others {
             assert_eq!((qualified(other), unqualified(other)), (other.into(), other.into()));
         }

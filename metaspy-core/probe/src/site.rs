@@ -50,8 +50,8 @@ impl SiteKind {
         }
     }
 
-    /// True if its thread does other things while its events last: what is entered and left, as a future,
-    /// and what is held.
+    /// True if its thread does other things while its events last: what is entered and left, as a
+    /// future, and what is held.
     pub const fn is_entered(self) -> bool {
         matches!(self, SiteKind::Async | SiteKind::Span | SiteKind::Hold)
     }
@@ -79,7 +79,8 @@ pub struct SiteDef {
     pub kind: SiteKind,
     /// The module that contains it, as `module_path!()` writes it.
     pub module: &'static str,
-    /// What follows the module: `Scene::measure`, `Scene::Layout::measure` for `<Scene as Layout>::measure`.
+    /// What follows the module: `Scene::measure`, `Scene::Layout::measure` for
+    /// `<Scene as Layout>::measure`.
     pub name: &'static str,
     /// The source file.
     pub file: &'static str,
@@ -91,17 +92,18 @@ pub struct SiteDef {
 
 /// A place in the code that can emit.
 ///
-/// A `static` in a section of the program, one per source function whatever its type arguments. The linker collects the
-/// sites of observed and of woven code there, the core of the program adopts all of them, and sites that are made at run
-/// time have the same layout. The section's name carries the version of that layout: a core leaves other versions alone.
+/// A `static` in a section of the program, one per source function whatever its type arguments. The
+/// linker collects the sites of observed and of woven code there, the core of the program adopts
+/// all of them, and sites that are made at run time have the same layout. The section's name
+/// carries the version of that layout: a core leaves other versions alone.
 #[repr(C)]
 pub struct Site {
-    /// 0 if the site is not armed. Nothing else of a hook runs then. Else 1, with the bit [`Site::COUNTS`] if a cell may
-    /// count.
+    /// 0 if the site is not armed. Nothing else of a hook runs then. Else 1, with the bit
+    /// [`Site::COUNTS`] if a cell may count.
     #[doc(hidden)]
     pub arm: AtomicU64,
-    /// The word that a thread's [`Cell`](crate::Cell) must hold if the thread counts a call by itself; where that word is
-    /// [`NO_CELL`](crate::NO_CELL), no cell counts.
+    /// The word that a thread's [`Cell`](crate::Cell) must hold if the thread counts a call by
+    /// itself; where that word is [`NO_CELL`](crate::NO_CELL), no cell counts.
     #[doc(hidden)]
     pub counted: AtomicPtr<AtomicU64>,
     /// The site's number, [`SiteId`]; 0 before it is registered.
@@ -116,13 +118,15 @@ pub struct Site {
     /// The core that adopted it.
     #[doc(hidden)]
     pub adapter: AtomicPtr<Adapter>,
-    /// The subjects that are recorded: 0 = none, all ones = every subject, else one bit for each hash of a subject.
+    /// The subjects that are recorded: 0 = none, all ones = every subject, else one bit for each
+    /// hash of a subject.
     #[doc(hidden)]
     pub filter: AtomicU64,
     /// Number and modes, as the core packs them.
     #[doc(hidden)]
     pub config: AtomicU64,
-    /// The row that counts calls without a subject, if calls are only counted; else [`NO_CELL`](crate::NO_CELL).
+    /// The row that counts calls without a subject, if calls are only counted; else
+    /// [`NO_CELL`](crate::NO_CELL).
     #[doc(hidden)]
     pub tally: AtomicU64,
     /// The core's plan for what the words above cannot express.
@@ -146,7 +150,8 @@ pub struct Site {
 static NOT_COUNTED: AtomicU64 = AtomicU64::new(NO_CELL);
 
 impl Site {
-    /// A site. It must be registered to be armed: `#[observe]` and [`register!`](crate::register) do both.
+    /// A site. It must be registered to be armed: `#[observe]` and [`register!`](crate::register)
+    /// do both.
     pub const fn new(def: SiteDef) -> Self {
         Site::with_facts(def, "")
     }
@@ -182,9 +187,14 @@ impl Site {
         }
     }
 
-    /// The site of an observed function: its facts as words, and the path of the type that it belongs to, as
-    /// [`core::any::type_name`] prints it. Types without parameters have that path at compile time.
-    pub const fn observed(def: SiteDef, facts: &'static str, owner: Option<fn() -> &'static str>) -> Self {
+    /// The site of an observed function: its facts as words, and the path of the type that it
+    /// belongs to, as [`core::any::type_name`] prints it. Types without parameters have that path
+    /// at compile time.
+    pub const fn observed(
+        def: SiteDef,
+        facts: &'static str,
+        owner: Option<fn() -> &'static str>,
+    ) -> Self {
         Site { owner, ..Site::with_facts(def, facts) }
     }
 
@@ -196,7 +206,8 @@ impl Site {
         lines: (u32, u32),
         facts: &'static str,
     ) -> Self {
-        let kind = if has_word(facts.as_bytes(), b"async") { SiteKind::Async } else { SiteKind::Method };
+        let kind =
+            if has_word(facts.as_bytes(), b"async") { SiteKind::Async } else { SiteKind::Method };
         let is_entry = has_word(facts.as_bytes(), b"entry");
         let has_context = has_word(facts.as_bytes(), b"context");
         let def = SiteDef { kind, module, name, file, lines, skipped: None };
@@ -206,7 +217,14 @@ impl Site {
 
     /// No site of a program: the core leaves its adapter there for code that carries causes.
     pub(crate) const fn door() -> Self {
-        let def = SiteDef { kind: SiteKind::Block, module: "", name: "", file: "", lines: (0, 0), skipped: None };
+        let def = SiteDef {
+            kind: SiteKind::Block,
+            module: "",
+            name: "",
+            file: "",
+            lines: (0, 0),
+            skipped: None,
+        };
         Site { is_door: true, ..Site::new(def) }
     }
 
@@ -244,7 +262,8 @@ impl Site {
         self.arm.load(Ordering::Relaxed) != 0
     }
 
-    /// True if its hook only sees that calls begin: they can be counted, and nothing else of them can be recorded.
+    /// True if its hook only sees that calls begin: they can be counted, and nothing else of them
+    /// can be recorded.
     pub const fn is_entry(&self) -> bool {
         self.is_entry
     }
@@ -280,9 +299,12 @@ impl Site {
     #[cfg(not(metaspy_bare))]
     pub fn facts(&self) -> std::borrow::Cow<'static, str> {
         match self.owner {
-            Some(owner) => {
-                std::format!("{} owner={}", self.facts, without_arguments(owner()).replace("::r#", "::")).into()
-            }
+            Some(owner) => std::format!(
+                "{} owner={}",
+                self.facts,
+                without_arguments(owner()).replace("::r#", "::")
+            )
+            .into(),
             None => self.facts.into(),
         }
     }
@@ -296,7 +318,8 @@ impl Site {
         }
     }
 
-    /// Its path: module and name. A method of a type without a name is written as in Rust: `page::<[S] as Point>::nth`.
+    /// Its path: module and name. A method of a type without a name is written as in Rust:
+    /// `page::<[S] as Point>::nth`.
     #[cfg(not(metaspy_bare))]
     pub fn path(&self) -> std::string::String {
         let is_method = matches!(self.kind, SiteKind::Method | SiteKind::Async);
@@ -325,8 +348,8 @@ impl Site {
     /// The word that a cell must hold; [`NO_CELL`] if no cell counts.
     #[inline(always)]
     pub(crate) fn counted(&self) -> u64 {
-        // SAFETY: it points to `NOT_COUNTED`, to `tally` of this site, or to a static of the core: all stay as long as the
-        // program.
+        // SAFETY: it points to `NOT_COUNTED`, to `tally` of this site, or to a static of the core:
+        // all stay as long as the program.
         unsafe { (*self.counted.load(Ordering::Relaxed)).load(Ordering::Relaxed) }
     }
 }
@@ -335,7 +358,9 @@ impl Site {
 #[cfg(not(metaspy_bare))]
 fn without_arguments(type_name: &str) -> std::string::String {
     let name = type_name.trim_start_matches(['&', '*']);
-    let name = ["mut ", "const ", "dyn "].iter().fold(name, |name, word| name.strip_prefix(word).unwrap_or(name));
+    let name = ["mut ", "const ", "dyn "]
+        .iter()
+        .fold(name, |name, word| name.strip_prefix(word).unwrap_or(name));
     // A slice and a tuple are known by their elements.
     let end = if name.starts_with(['[', '(']) { None } else { name.find(['<', '+', ' ']) };
     name[..end.unwrap_or(name.len())].split_whitespace().collect()
@@ -350,7 +375,8 @@ const fn has_word(text: &[u8], word: &[u8]) -> bool {
             same += 1;
         }
         let end = at + word.len();
-        let is_whole = (at == 0 || text[at - 1] == b' ') && (end == text.len() || text[end] == b' ');
+        let is_whole =
+            (at == 0 || text[at - 1] == b' ') && (end == text.len() || text[end] == b' ');
         if same == word.len() && is_whole {
             return true;
         }
@@ -408,16 +434,30 @@ mod tests {
     fn the_kind_of_a_woven_site_is_a_whole_word_of_its_facts() {
         let kind = |facts| Site::woven("a", "f", "a.rs", (1, 2), facts).def().kind;
         assert_eq!([kind("c=1 async"), kind("async"), kind("async c=1")], [SiteKind::Async; 3]);
-        assert_eq!([kind(""), kind("type=async"), kind("asyncs"), kind("c=1")], [SiteKind::Method; 4]);
+        assert_eq!(
+            [kind(""), kind("type=async"), kind("asyncs"), kind("c=1")],
+            [SiteKind::Method; 4]
+        );
     }
 
     #[test]
     fn an_observed_site_has_the_path_of_its_type() {
-        let def =
-            SiteDef { kind: SiteKind::Method, module: "a", name: "f", file: "a.rs", lines: (1, 2), skipped: None };
-        let facts = |owner: fn() -> &'static str| Site::observed(def, "c=1", Some(owner)).facts().into_owned();
+        let def = SiteDef {
+            kind: SiteKind::Method,
+            module: "a",
+            name: "f",
+            file: "a.rs",
+            lines: (1, 2),
+            skipped: None,
+        };
+        let facts = |owner: fn() -> &'static str| {
+            Site::observed(def, "c=1", Some(owner)).facts().into_owned()
+        };
         assert_eq!(facts(core::any::type_name::<std::vec::Vec<u8>>), "c=1 owner=alloc::vec::Vec");
-        assert_eq!(facts(core::any::type_name::<&mut (dyn core::fmt::Debug + Send)>), "c=1 owner=core::fmt::Debug");
+        assert_eq!(
+            facts(core::any::type_name::<&mut (dyn core::fmt::Debug + Send)>),
+            "c=1 owner=core::fmt::Debug"
+        );
         assert_eq!(facts(core::any::type_name::<[(u8, u16)]>), "c=1 owner=[(u8,u16)]");
         assert_eq!(Site::observed(def, "c=1", None).facts(), "c=1");
     }

@@ -22,6 +22,8 @@ impl Text {
     /// The text.
     pub const fn get(&self) -> &'static str {
         // SAFETY: it was made of a `&'static str`, which only `Text::of` takes apart.
-        unsafe { core::str::from_utf8_unchecked(core::slice::from_raw_parts(self.start, self.length)) }
+        unsafe {
+            core::str::from_utf8_unchecked(core::slice::from_raw_parts(self.start, self.length))
+        }
     }
 }

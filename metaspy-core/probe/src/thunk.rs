@@ -1,8 +1,8 @@
 //! The two halves of a hook, called so that the observed function keeps its registers.
 //!
-//! On x86-64 Linux the adapter has two functions with a calling convention of their own ([`Thunks`]). What they do not take
-//! stays in its registers, so a function that is not armed saves none. Elsewhere, and under sanitizers, the same calls
-//! are plain Rust.
+//! On x86-64 Linux the adapter has two functions with a calling convention of their own
+//! ([`Thunks`]). What they do not take stays in its registers, so a function that is not armed
+//! saves none. Elsewhere, and under sanitizers, the same calls are plain Rust.
 //!
 //! The functions are in assembly, for lean events, for dense counts and for counts of woven
 //! functions. A call of plain Rust may change nine registers, which the observed function then
@@ -12,8 +12,8 @@
 
 use crate::{Cell, Entered, Frame, Object, Outcome, Site, Subject};
 
-/// Begins a call that was not counted at once. The receiver is an address, which only this function reads. The cell is that
-/// of the site, if it was found.
+/// Begins a call that was not counted at once. The receiver is an address, which only this function
+/// reads. The cell is that of the site, if it was found.
 pub type Slowly = unsafe extern "C" fn(
     frame: *mut Frame,
     site: &'static Site,
@@ -23,7 +23,8 @@ pub type Slowly = unsafe extern "C" fn(
     cell: Option<&Cell>,
 ) -> *mut u8;
 
-/// The functions of a core that save all registers but rax, rcx, rdx, r8 to r11 and the vector registers.
+/// The functions of a core that save all registers but rax, rcx, rdx, r8 to r11 and the vector
+/// registers.
 ///
 /// | | takes | returns |
 /// |---|---|---|
@@ -44,8 +45,8 @@ pub struct Thunks {
     pub leave: unsafe extern "C" fn(),
 }
 
-/// Assembly that calls a thunk. A thunk has no room for vector registers, whatever their width: the compiler saves those in
-/// use.
+/// Assembly that calls a thunk. A thunk has no room for vector registers, whatever their width: the
+/// compiler saves those in use.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! call_thunk {
@@ -74,7 +75,8 @@ pub unsafe fn enter<'f>(
     receiver: *const u8,
     slowly: Slowly,
 ) -> Entered<'f> {
-    // SAFETY: as the caller states. What it returns is what `Adapter::enter` would return, made in this frame.
+    // SAFETY: as the caller states. What it returns is what `Adapter::enter` would return, made in
+    // this frame.
     unsafe { Entered::from_raw(halves::enter(frame, site, subject, receiver, slowly)) }
 }
 
@@ -231,7 +233,9 @@ mod halves {
         let cell = Counters::cell(site);
         let counted = cell.and_then(|cell| cell.count_about(site, subject));
         // SAFETY: as the caller states.
-        counted.unwrap_or_else(|| unsafe { slowly(frame, site, receiver, subject.key, subject.kind.0.into(), cell) })
+        counted.unwrap_or_else(|| unsafe {
+            slowly(frame, site, receiver, subject.key, subject.kind.0.into(), cell)
+        })
     }
 
     #[inline(always)]
@@ -244,7 +248,8 @@ mod halves {
     #[cold]
     #[inline(never)]
     fn ask_about(site: &'static Site, frame: &mut Frame, object: Object) -> *mut u8 {
-        site.adapter().map_or(NOT_OBSERVED, |adapter| (adapter.enter)(site, frame, &Seen::of_object(object)))
+        site.adapter()
+            .map_or(NOT_OBSERVED, |adapter| (adapter.enter)(site, frame, &Seen::of_object(object)))
     }
 
     #[cold]

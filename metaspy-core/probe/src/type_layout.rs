@@ -1,4 +1,5 @@
-//! What is recorded of a value's type: its size, the variant of an enum, and the table of a trait object.
+//! What is recorded of a value's type: its size, the variant of an enum, and the table of a trait
+//! object.
 //!
 //! Only words of the value are read. No code of the program runs.
 
@@ -13,8 +14,9 @@ use crate::value::{How, Probe, Value};
 pub struct TypeLayout {
     /// The size of the value in bytes.
     pub size: usize,
-    /// The discriminant of the value, or of what a reference refers to; 0 for types that are no enum. `None` if it is not read:
-    /// behind a second reference, and behind a reference to a type that may be unsized.
+    /// The discriminant of the value, or of what a reference refers to; 0 for types that are no
+    /// enum. `None` if it is not read: behind a second reference, and behind a reference to a type
+    /// that may be unsized.
     pub variant: Option<u64>,
 }
 
@@ -39,11 +41,13 @@ impl Value<'_> {
         &mut self.how
     }
 
-    /// The two words of a value that is a pointer with metadata: for a trait object, its data and its table.
+    /// The two words of a value that is a pointer with metadata: for a trait object, its data and
+    /// its table.
     ///
     /// # Safety
-    /// The value must have 16 bytes on a machine with words of 8, and the first word must be initialised. The second word
-    /// is read only if the first one is not 0, so an `Option` of a pointer is fine.
+    /// The value must have 16 bytes on a machine with words of 8, and the first word must be
+    /// initialised. The second word is read only if the first one is not 0, so an `Option` of a
+    /// pointer is fine.
     pub unsafe fn pointer_words(&self) -> Option<(usize, usize)> {
         let words = self.at.cast::<usize>();
         // SAFETY: the caller's promise; `Value::new` borrows the value.
@@ -98,7 +102,8 @@ fn layout_behind<R: core::ops::Deref<Target = T>, T>(at: *const u8) -> TypeLayou
     TypeLayout { size: size_of::<R>(), variant: variant::<T>(value) }
 }
 
-/// The discriminant; `None` for a reference, which has none itself. That of the compiler is opaque, and hashes as its number.
+/// The discriminant; `None` for a reference, which has none itself. That of the compiler is opaque,
+/// and hashes as its number.
 fn variant<T>(value: &T) -> Option<u64> {
     if type_name::<T>().starts_with('&') {
         return None;
@@ -192,7 +197,8 @@ mod tests {
             unsafe { value.pointer_words() }
         };
         // SAFETY: a reference to a trait object has these two words.
-        let table = |of: &dyn Debug| unsafe { core::mem::transmute::<&dyn Debug, (usize, usize)>(of).1 };
+        let table =
+            |of: &dyn Debug| unsafe { core::mem::transmute::<&dyn Debug, (usize, usize)>(of).1 };
         assert_eq!(words(&value!(borrowed types "", one)).expect("it is there").1, table(&1_u8));
         assert_eq!(words(&value!(own types "", other)).expect("it is there").1, table(&'a'));
         assert_eq!(words(&value!(borrowed types "", absent)), None);

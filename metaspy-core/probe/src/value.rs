@@ -1,8 +1,8 @@
 //! Values that woven code shows: the receiver of a call, its arguments, and its return value.
 //!
-//! What can be done with a value is found where its type is written: a
-//! concrete type that can be printed, hashed or compared, or a parameter with such a bound. The way there is
-//! method resolution: an inherent ability is found on `Probe<T>`, and else its absence on `&Probe<T>`.
+//! What can be done with a value is found where its type is written: a concrete type that can be
+//! printed, hashed or compared, or a parameter with such a bound. The way there is method
+//! resolution: an inherent ability is found on `Probe<T>`, and else its absence on `&Probe<T>`.
 //!
 //! Bounds are not used, because they would change the function.
 
@@ -38,7 +38,8 @@ pub enum Identity {
 
 impl Receiver {
     /// No object.
-    pub const NONE: Receiver = Receiver { identity: Identity::None, word: 0, type_name: Text::of("") };
+    pub const NONE: Receiver =
+        Receiver { identity: Identity::None, word: 0, type_name: Text::of("") };
 }
 
 /// An object that a call may be about, in two words.
@@ -56,7 +57,11 @@ impl Object {
     /// This one. One without a size is no object: many may have one address.
     #[inline]
     pub fn of<T: ?Sized>(object: &T) -> Self {
-        let place = if size_of_val(object) == 0 { core::ptr::null() } else { core::ptr::from_ref(object).cast() };
+        let place = if size_of_val(object) == 0 {
+            core::ptr::null()
+        } else {
+            core::ptr::from_ref(object).cast()
+        };
         Object { place, type_name: core::any::type_name::<T> }
     }
 
@@ -83,12 +88,15 @@ impl Object {
     }
 }
 
-/// The name of the type that references and boxes of this type lead to: a field belongs to that one.
+/// The name of the type that references and boxes of this type lead to: a field belongs to that
+/// one.
 pub fn pointed_to(mut type_name: &'static str) -> &'static str {
     const BOXES: [&str; 3] = ["alloc::boxed::Box<", "alloc::rc::Rc<", "alloc::sync::Arc<"];
     loop {
-        let referred = type_name.strip_prefix('&').map(|name| name.strip_prefix("mut ").unwrap_or(name));
-        let boxed = || BOXES.iter().find_map(|name| type_name.strip_prefix(name)?.strip_suffix('>'));
+        let referred =
+            type_name.strip_prefix('&').map(|name| name.strip_prefix("mut ").unwrap_or(name));
+        let boxed =
+            || BOXES.iter().find_map(|name| type_name.strip_prefix(name)?.strip_suffix('>'));
         match referred.or_else(boxed) {
             Some(inner) => type_name = inner,
             None => return type_name,
@@ -102,7 +110,8 @@ pub fn once<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Runs a part of a hook in a frame of its own: what it holds is not in that of the function, which may be recursive.
+/// Runs a part of a hook in a frame of its own: what it holds is not in that of the function, which
+/// may be recursive.
 #[inline(never)]
 pub fn apart<R>(part: impl FnOnce() -> R) -> R {
     part()
@@ -134,14 +143,20 @@ pub struct How {
     pub layout: Option<fn(at: *const u8) -> TypeLayout>,
 }
 
-/// Prints a value as `Debug` does. It is small, because there is one for each type: the text is put together elsewhere.
+/// Prints a value as `Debug` does. It is small, because there is one for each type: the text is put
+/// together elsewhere.
 pub type Show = fn(at: *const u8, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
 impl<'v> Value<'v> {
     /// A value, and what can be done with it.
     #[inline(always)]
     pub fn new<T>(name: &'static str, value: &'v T, how: How) -> Self {
-        Value { name: Text::of(name), at: core::ptr::from_ref(value).cast(), how, _value: PhantomData }
+        Value {
+            name: Text::of(name),
+            at: core::ptr::from_ref(value).cast(),
+            how,
+            _value: PhantomData,
+        }
     }
 
     /// A value that can be printed, and nothing else.
@@ -179,8 +194,8 @@ impl<'v> Value<'v> {
         self.how.hash.map(|hash| hash(self.at))
     }
 
-    /// A copy, to compare later values with; `None` if it is too large, or its type has none that the program cannot
-    /// tell.
+    /// A copy, to compare later values with; `None` if it is too large, or its type has none that
+    /// the program cannot tell.
     pub fn keep(&self) -> Option<Kept> {
         self.how.compare?.keep(self.at)
     }
@@ -201,8 +216,8 @@ impl<'v> Value<'v> {
     }
 }
 
-/// Asks what can be done with values of a type. See the macro `value!`. It is invariant: what only a `Token<'static>` can do
-/// must not be found for a `Token<'a>`.
+/// Asks what can be done with values of a type. See the macro `value!`. It is invariant: what only
+/// a `Token<'static>` can do must not be found for a `Token<'a>`.
 pub struct Probe<T: ?Sized>(PhantomData<fn(*mut T)>);
 
 impl<T: ?Sized> Probe<T> {
@@ -221,12 +236,20 @@ impl<T: ?Sized> Probe<T> {
     #[inline]
     pub fn how(&self) -> How {
         let type_name = core::any::type_name::<T>;
-        How { type_name, show: None, hash: None, compare: None, pointee: None, failed: None, layout: None }
+        How {
+            type_name,
+            show: None,
+            hash: None,
+            compare: None,
+            pointee: None,
+            failed: None,
+            layout: None,
+        }
     }
 }
 
-/// Declares what a type may be able to do, and that it may not. The methods write into one description, because a value
-/// that is returned is copied in each woven function.
+/// Declares what a type may be able to do, and that it may not. The methods write into one
+/// description, because a value that is returned is copied in each woven function.
 macro_rules! ability {
     ($(#[$doc:meta])* $can:ident, $cannot:ident, $method:ident -> $field:ident, [$($generics:tt)*] $type:ty, $how:expr) => {
         $(#[$doc])*
@@ -349,7 +372,8 @@ impl Hasher for Fingerprint {
     fn write_u64(&mut self, number: u64) {
         self.state = match self.parts {
             0 => number,
-            parts => (self.state.rotate_left(23) ^ number ^ u64::from(parts)).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            parts => (self.state.rotate_left(23) ^ number ^ u64::from(parts))
+                .wrapping_mul(0x9E37_79B9_7F4A_7C15),
         };
         self.parts += 1;
     }

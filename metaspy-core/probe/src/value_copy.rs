@@ -20,7 +20,8 @@ pub struct Compare {
     keep: fn(at: *const u8) -> *mut u8,
     same: fn(at: *const u8, kept: *const u8) -> bool,
     forget: fn(kept: *mut u8),
-    /// What it is of: a generic function returns several types, and two of them may be called the same.
+    /// What it is of: a generic function returns several types, and two of them may be called the
+    /// same.
     of: TypeId,
 }
 

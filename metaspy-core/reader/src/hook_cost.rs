@@ -11,7 +11,8 @@ pub struct HookCost {
     pub within_ns: f64,
     /// Nanoseconds of the hooks in all. The part beyond `within_ns` is own time of the caller.
     pub whole_ns: f64,
-    /// Further nanoseconds between the two clock readings, of hooks that see returned values; 0 if that was not measured.
+    /// Further nanoseconds between the two clock readings, of hooks that see returned values; 0 if
+    /// that was not measured.
     pub returned_ns: f64,
 }
 
@@ -40,8 +41,13 @@ impl Store {
     /// cost. `None` if it was not measured.
     pub fn hook_cost(&self) -> Option<HookCost> {
         let words = [sb::HOOKS_WITHIN, sb::HOOKS_WHOLE, sb::HOOKS_RETURNED];
-        let [within_ns, whole_ns, returned_ns] = words.map(|at| self.words().get(at) as f64 / 1_000.0);
-        (0.0 < whole_ns && within_ns <= whole_ns).then_some(HookCost { within_ns, whole_ns, returned_ns })
+        let [within_ns, whole_ns, returned_ns] =
+            words.map(|at| self.words().get(at) as f64 / 1_000.0);
+        (0.0 < whole_ns && within_ns <= whole_ns).then_some(HookCost {
+            within_ns,
+            whole_ns,
+            returned_ns,
+        })
     }
 
     /// Returns true if a table has times.

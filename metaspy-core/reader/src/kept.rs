@@ -23,11 +23,11 @@ pub struct Kept {
     pub blocks: u64,
     /// Number of units that gave way to more surprising ones.
     pub gone: u64,
-    /// Number of blocks that were folded before they were searched. A program that is faster than the search has such
-    /// blocks, and events in them that meet a rule are not kept.
+    /// Number of blocks that were folded before they were searched. A program that is faster than
+    /// the search has such blocks, and events in them that meet a rule are not kept.
     pub unseen_blocks: u64,
-    /// How often an event of a unit is missing, because it was folded before, or because the unit or the number of running
-    /// events is too large.
+    /// How often an event of a unit is missing, because it was folded before, or because the unit
+    /// or the number of running events is too large.
     pub cut: u64,
 }
 
@@ -42,7 +42,8 @@ pub struct KeptUnit {
     pub events: u32,
     /// Span in ticks that the event was longer than. 0 if the rule has no threshold that adapts.
     pub threshold: u64,
-    /// True if the event is not longer than the threshold: it is a sample of those that the others can be compared with.
+    /// True if the event is not longer than the threshold: it is a sample of those that the others
+    /// can be compared with.
     pub is_ordinary: bool,
     /// Tick at which the event was found.
     pub found: u64,
@@ -60,12 +61,16 @@ impl Store {
         let ring = self.ring();
         let folds = ring.folds();
         let mut kept = Kept { rules, units: self.kept_units().collect(), ..Kept::default() };
-        let start = |unit: &KeptUnit| ring.peek(unit.event).map(|(head, slot)| head.base.saturating_add(slot.start));
+        let start = |unit: &KeptUnit| {
+            ring.peek(unit.event).map(|(head, slot)| head.base.saturating_add(slot.start))
+        };
         kept.units.retain(|unit| start(unit).is_some());
         kept.units.sort_by_key(|unit| (start(unit), unit.event));
         let mut block = Block::boxed();
         for place in 0..ring.places() {
-            if ring.head(place).is_some_and(|head| head.is_kept) && ring.load_stored(place, &folds, &mut block) {
+            if ring.head(place).is_some_and(|head| head.is_kept)
+                && ring.load_stored(place, &folds, &mut block)
+            {
                 kept.blocks += 1;
                 kept.events += block.events().count() as u64;
             }
@@ -86,17 +91,26 @@ impl Store {
     /// Iterates over the units of the table, in no order.
     pub(crate) fn kept_units(&self) -> impl Iterator<Item = KeptUnit> {
         let rows = self.layout().kept.of(self.words());
-        let used = self.words().acquire(sb::KEPT_USED).min((rows.len() / row::WORDS) as u64) as usize;
+        let used =
+            self.words().acquire(sb::KEPT_USED).min((rows.len() / row::WORDS) as u64) as usize;
         (0..used).filter_map(move |number| {
             let word = |word| rows.get(number * row::WORDS + word);
             let event = rows.acquire(number * row::WORDS + row::EVENT);
-            let (of, threshold, found) = (word(row::RULE_EVENTS), word(row::THRESHOLD), word(row::FOUND));
+            let (of, threshold, found) =
+                (word(row::RULE_EVENTS), word(row::THRESHOLD), word(row::FOUND));
             std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
             // The row may be another unit's by now.
             let event = EventId::from_raw(event).filter(|_| word(row::EVENT) == event)?;
             let span = self.ring().peek(event).and_then(|(_, slot)| slot.span());
             let is_ordinary = threshold > 0 && span.is_some_and(|span| span <= threshold);
-            Some(KeptUnit { event, rule: low(of) as usize, events: high(of), threshold, is_ordinary, found })
+            Some(KeptUnit {
+                event,
+                rule: low(of) as usize,
+                events: high(of),
+                threshold,
+                is_ordinary,
+                found,
+            })
         })
     }
 

@@ -70,7 +70,9 @@ pub use names::{RecordedEpoch, RecordedKind, RecordedSite, UserMark};
 pub use open::OpenError;
 pub use open::absent_files::AbsentFiles;
 pub use open::header::{EndState, Header};
-pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, TypeKey, Value};
+pub use profiles::{
+    Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, TypeKey, Value,
+};
 pub use ratio::Ratio;
 pub use scan::current::{CurrentEvents, Enclosing};
 pub use scan::interrupt::interruptible;

@@ -18,8 +18,8 @@ use crate::platform::process;
 use crate::scan::blocks::{BLOCK_WORDS, Ring};
 use crate::stream::StreamState;
 use crate::{
-    AbsentFiles, EndState, Event, Header, OpenError, Outcome, Program, RecordedEpoch, RecordedKind, RecordedSite,
-    RecordedView, Relation, UserMark, open,
+    AbsentFiles, EndState, Event, Header, OpenError, Outcome, Program, RecordedEpoch, RecordedKind,
+    RecordedSite, RecordedView, Relation, UserMark, open,
 };
 
 /// Recording as it is read. Clones are cheap, and share the names that had been read when they were
@@ -68,7 +68,8 @@ pub(crate) enum Medium {
 }
 
 impl Store {
-    /// Opens a recording in a file. The recording may be complete, or a process may still be writing it.
+    /// Opens a recording in a file. The recording may be complete, or a process may still be
+    /// writing it.
     pub fn open(path: &Path) -> Result<Store, OpenError> {
         Self::mapped(Mapped::file(path)?, Medium::File(path.into()))
     }
@@ -114,14 +115,17 @@ impl Store {
         store
     }
 
-    /// Reads the additions to a live recording: names, labels, calibration, and new blocks if the file grew.
+    /// Reads the additions to a live recording: names, labels, calibration, and new blocks if the
+    /// file grew.
     ///
     /// An error means that the file cannot be opened again. The mapped part stays readable.
     pub fn refresh(&mut self) -> Result<(), OpenError> {
         let grown = self.follow_growth();
         let words = self.mapped.region.words();
         // Clones share the names until an addition is read.
-        if self.names.is_behind(words, &self.layout) && Arc::make_mut(&mut self.names).read_on(words, &self.layout) {
+        if self.names.is_behind(words, &self.layout)
+            && Arc::make_mut(&mut self.names).read_on(words, &self.layout)
+        {
             self.compiled = Arc::default();
         }
         self.time = Arc::new(Time::read(words, &self.layout));
@@ -137,8 +141,12 @@ impl Store {
         let mapped = Mapped::file(path)?;
         let layout = open::check(&mapped.region)?;
         // Another recording may have this path by now.
-        let born = |words: Words<'_>| [sb::PID, sb::STARTED_NS, sb::BLOCKS, sb::CHUNKS].map(|at| words.get(at));
-        if mapped.region.len() > self.mapped.region.len() && born(mapped.region.words()) == born(self.words()) {
+        let born = |words: Words<'_>| {
+            [sb::PID, sb::STARTED_NS, sb::BLOCKS, sb::CHUNKS].map(|at| words.get(at))
+        };
+        if mapped.region.len() > self.mapped.region.len()
+            && born(mapped.region.words()) == born(self.words())
+        {
             (self.mapped, self.layout) = (Arc::new(mapped), layout);
         }
         Ok(())
@@ -227,7 +235,8 @@ impl Store {
         Some(if self.processes().is_empty() { part } else { AbsentFiles { part: None, ..part } })
     }
 
-    /// Returns true if a rotation went on in another file. How the calls ended that ran then is in no file.
+    /// Returns true if a rotation went on in another file. How the calls ended that ran then is in
+    /// no file.
     pub(crate) fn goes_on_elsewhere(&self) -> bool {
         self.words().get(sb::FOLLOWED) != 0
     }
@@ -289,7 +298,11 @@ impl Store {
 
     /// Iterates over all edges of the model.
     pub fn relations(&self) -> impl Iterator<Item = Relation> {
-        self.names.relations.all().map(|(name, from, to)| Relation { name: name.to_owned(), from, to })
+        self.names.relations.all().map(|(name, from, to)| Relation {
+            name: name.to_owned(),
+            from,
+            to,
+        })
     }
 
     /// Returns the names of the model's relations.
@@ -389,6 +402,9 @@ impl Store {
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("path", &self.path()).field("layout", &self.layout).finish_non_exhaustive()
+        f.debug_struct("Store")
+            .field("path", &self.path())
+            .field("layout", &self.layout)
+            .finish_non_exhaustive()
     }
 }

@@ -69,9 +69,23 @@ impl Writer {
         let tables = 512 + 8 * TABLE;
         let words = tables + blocks as usize * BLOCK_WORDS;
         let map = MmapOptions::new().len(words * 8).map_anon().expect("memory").into();
-        let writer = Writer { region: Region::writable(map), blocks, lanes: HashMap::new(), next: blocks, epoch: 1 };
+        let writer = Writer {
+            region: Region::writable(map),
+            blocks,
+            lanes: HashMap::new(),
+            next: blocks,
+            epoch: 1,
+        };
         let mut at = 512;
-        for table in [sb::CALIBRATION, sb::SUMMARIES, sb::JOURNAL, sb::LANES, sb::ARENA, sb::PAGES, sb::TALLY] {
+        for table in [
+            sb::CALIBRATION,
+            sb::SUMMARIES,
+            sb::JOURNAL,
+            sb::LANES,
+            sb::ARENA,
+            sb::PAGES,
+            sb::TALLY,
+        ] {
             writer.set(table, at as u64 * 8);
             writer.set(table + 1, TABLE as u64 * 8);
             at += TABLE;
@@ -207,7 +221,12 @@ impl Writer {
         let flags = Flags { kind: draft.subject.kind.0, outcome, level, timed, details: 0 }.pack();
         self.set(at + 1, draft.cause.map_or(0, EventId::raw));
         self.set(at + 2, draft.subject.key);
-        self.set(at + 3, draft.span.map_or_else(|| slot::running(sequence, flags), |span| slot::ended(span, flags)));
+        self.set(
+            at + 3,
+            draft
+                .span
+                .map_or_else(|| slot::running(sequence, flags), |span| slot::ended(span, flags)),
+        );
         self.commit(at, sequence, draft.start - base, draft.site);
         EventId::new(sequence, slot as u64).expect("no sequence is 0")
     }
@@ -255,7 +274,11 @@ impl Writer {
         let store = self.store();
         for chunk in 0..fresh / CHUNK_BLOCKS as u64 {
             let places = chunk * CHUNK_BLOCKS as u64..(chunk + 1) * CHUNK_BLOCKS as u64;
-            if self.lanes.values().any(|(sequence, _)| places.contains(&header::place(*sequence, self.blocks))) {
+            if self
+                .lanes
+                .values()
+                .any(|(sequence, _)| places.contains(&header::place(*sequence, self.blocks)))
+            {
                 continue;
             }
             let ring = store.ring();
@@ -306,7 +329,13 @@ impl Writer {
 impl Writer {
     /// Puts a folder at a slot, with `folded` events before it and the row at this word as it was
     /// then.
-    pub fn folder(&self, number: usize, cursor: Cursor, folded: u64, row: Option<(usize, [u64; ROW_WORDS])>) {
+    pub fn folder(
+        &self,
+        number: usize,
+        cursor: Cursor,
+        folded: u64,
+        row: Option<(usize, [u64; ROW_WORDS])>,
+    ) {
         let table = self.table(sb::CHUNKS) - TABLE;
         self.set(sb::FOLDERS, table as u64 * 8);
         self.set(sb::FOLDERS + 1, TABLE as u64 * 8);
@@ -315,7 +344,9 @@ impl Writer {
         self.set(note + folder::FOLDED, folded);
         self.set(note + folder::ROW, row.map_or(0, |(word, _)| word as u64));
         if let Some((_, words)) = row {
-            (note + folder::BEFORE..).zip(&words[COUNT..]).for_each(|(at, word)| self.set(at, *word));
+            (note + folder::BEFORE..)
+                .zip(&words[COUNT..])
+                .for_each(|(at, word)| self.set(at, *word));
         }
         self.set(record + folder::CURSOR, cursor.pack());
     }

@@ -27,8 +27,13 @@ fn replacement(c: char) -> char {
         '\0'..='\x1f' => char::from_u32(0x2400 + c as u32).unwrap_or('·'),
         '\x7f' => '␡',
         '\u{80}'..='\u{9f}' => '·',
-        // Line and paragraph separators, marks and overrides of the writing direction, joiners, tags.
-        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => '·',
+        // Line and paragraph separators, marks and overrides of the writing direction, joiners,
+        // tags.
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' => '·',
         '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => '·',
         c => c,
     }
@@ -50,7 +55,8 @@ pub fn file_name(path: &Path) -> String {
     clean(&path.display().to_string()).into_owned()
 }
 
-/// Implements `Debug` for errors as their message. `fn main() -> Result<(), E>` prints an error by `Debug`.
+/// Implements `Debug` for errors as their message. `fn main() -> Result<(), E>` prints an error by
+/// `Debug`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! debug_as_message {

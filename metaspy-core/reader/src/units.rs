@@ -54,7 +54,9 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
 /// Splits a text into a number and the unit after it.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '_'))).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '_')))
+        .unwrap_or(text.len());
     let digits: String = text[..end].chars().filter(|c| !matches!(c, ',' | '_')).collect();
     Some((digits.parse().ok()?, text[end..].trim_start()))
 }
@@ -87,11 +89,15 @@ mod tests {
 
     #[test]
     fn numbers_and_sizes_are_parsed_as_people_write_them() {
-        let numbers = ["100M", "1_000", "1,000", "1.5k"].map(|text| parse_number(text).unwrap_or(0));
+        let numbers =
+            ["100M", "1_000", "1,000", "1.5k"].map(|text| parse_number(text).unwrap_or(0));
         assert_eq!(numbers, [100_000_000, 1000, 1000, 1500]);
         let sizes = ["4096", "1kB", "1KiB", "256MiB", "1 MB", "1GiB", "1TiB", "1.5tb"]
             .map(|text| parse_size(text).unwrap_or(0));
-        assert_eq!(sizes, [4096, 1000, 1 << 10, 256 << 20, 1_000_000, 1 << 30, 1 << 40, 1_500_000_000_000]);
+        assert_eq!(
+            sizes,
+            [4096, 1000, 1 << 10, 256 << 20, 1_000_000, 1 << 30, 1 << 40, 1_500_000_000_000]
+        );
         for bad in ["", "many", "10X", "-1", "1e400M"] {
             assert!(parse_number(bad).is_err(), "{bad}");
             assert!(parse_size(bad).is_err(), "{bad}");
@@ -100,9 +106,12 @@ mod tests {
 
     #[test]
     fn a_duration_has_a_unit() {
-        let durations =
-            ["300ns", "50us", "50µs", "1.5ms", "2 s", "1min", "1h"].map(|text| parse_duration_ns(text).unwrap_or(0));
-        assert_eq!(durations, [300, 50_000, 50_000, 1_500_000, 2_000_000_000, 60_000_000_000, 3_600_000_000_000]);
+        let durations = ["300ns", "50us", "50µs", "1.5ms", "2 s", "1min", "1h"]
+            .map(|text| parse_duration_ns(text).unwrap_or(0));
+        assert_eq!(
+            durations,
+            [300, 50_000, 50_000, 1_500_000, 2_000_000_000, 60_000_000_000, 3_600_000_000_000]
+        );
         assert!(["5", "1x", "fast", ""].iter().all(|bad| parse_duration_ns(bad).is_err()));
     }
 }

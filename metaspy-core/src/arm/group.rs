@@ -1,4 +1,5 @@
-//! Groups of subjects by predicate. It is evaluated once per subject, and its answer is kept until it is invalidated.
+//! Groups of subjects by predicate. It is evaluated once per subject, and its answer is kept until
+//! it is invalidated.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,14 +14,17 @@ type Predicate = dyn Fn(Subject) -> bool + Send + Sync;
 /// Answers that a group keeps at most, some 20 MiB.
 const MOST: usize = 1 << 18;
 
-/// Subjects for which a predicate holds. It is evaluated once per subject, when the subject first occurs, and again
-/// when the domain reports a change: [`refresh`](Group::refresh), [`reconsider`](Group::reconsider).
-/// (MetaSpy, section 6: dynamically attaching events to groups of objects.)
+/// Subjects for which a predicate holds. It is evaluated once per subject, when the subject first
+/// occurs, and again when the domain reports a change: [`refresh`](Group::refresh),
+/// [`reconsider`](Group::reconsider). (MetaSpy, section 6: dynamically attaching events to groups
+/// of objects.)
 ///
-/// Clones are the same group. A view on it has the events of all subjects that were members at some time.
+/// Clones are the same group. A view on it has the events of all subjects that were members at some
+/// time.
 ///
-/// It keeps 262,144 answers. Beyond that, it forgets answers about subjects that never were members, and if there are more
-/// members than that, it evaluates the predicate at each event of the others.
+/// It keeps 262,144 answers. Beyond that, it forgets answers about subjects that never were
+/// members, and if there are more members than that, it evaluates the predicate at each event of
+/// the others.
 #[derive(Clone)]
 pub struct Group {
     predicate: Arc<Predicate>,
@@ -57,8 +61,10 @@ impl Group {
     }
 
     fn with_room(most: usize, predicate: impl Fn(Subject) -> bool + Send + Sync + 'static) -> Self {
-        let (members, round, doubts) = (Arc::default(), Arc::new(AtomicU64::new(1)), Arc::default());
-        let room = Arc::new(Room { most, kept: AtomicUsize::new(0), is_full: AtomicBool::new(false) });
+        let (members, round, doubts) =
+            (Arc::default(), Arc::new(AtomicU64::new(1)), Arc::default());
+        let room =
+            Arc::new(Room { most, kept: AtomicUsize::new(0), is_full: AtomicBool::new(false) });
         Group { predicate: Arc::new(predicate), members, round, doubts, room }
     }
 
@@ -67,8 +73,8 @@ impl Group {
         self.round.fetch_add(1, Relaxed);
     }
 
-    /// Evaluates the predicate again for this subject, when it next occurs: cheaper than for all, if the domain can name what
-    /// changed.
+    /// Evaluates the predicate again for this subject, when it next occurs: cheaper than for all,
+    /// if the domain can name what changed.
     pub fn reconsider(&self, subject: Subject) {
         self.doubts.fetch_add(1, Relaxed);
         if let Some(mut membership) = self.members.get_mut(&subject) {
@@ -76,8 +82,9 @@ impl Group {
         }
     }
 
-    /// True if a subject is in the group. The predicate runs outside of the map's locks, because it may itself call observed
-    /// code. The hooks of that code do not evaluate it in turn, or it would never end.
+    /// True if a subject is in the group. The predicate runs outside of the map's locks, because it
+    /// may itself call observed code. The hooks of that code do not evaluate it in turn, or it
+    /// would never end.
     pub fn has(&self, subject: Subject) -> bool {
         thread_local! {
             static EVALUATING: Cell<bool> = const { Cell::new(false) };

@@ -38,13 +38,14 @@ impl CallView<'_> {
         self.arguments.iter().find(|detail| detail.name == name).map(|detail| detail.value.as_str())
     }
 
-    /// The typed value that the event carries, if its instrumenter passed one and it is a `T`. Only before the event:
-    /// afterwards it may be gone.
+    /// The typed value that the event carries, if its instrumenter passed one and it is a `T`. Only
+    /// before the event: afterwards it may be gone.
     pub fn payload<T: 'static>(&self) -> Option<&T> {
         self.receiver()
     }
 
-    /// The receiver, if the site offers it and it is a `T`. Only before the call: afterwards it may be gone.
+    /// The receiver, if the site offers it and it is a `T`. Only before the call: afterwards it may
+    /// be gone.
     pub fn receiver<T: 'static>(&self) -> Option<&T> {
         self.receiver?.downcast_ref()
     }
@@ -94,7 +95,9 @@ impl Handler {
     }
 
     pub(crate) fn run(&self, view: &CallView<'_>) {
-        if self.alive.load(Ordering::SeqCst) && recorder::at_meta_level(|| (self.action)(view)).is_none() {
+        if self.alive.load(Ordering::SeqCst)
+            && recorder::at_meta_level(|| (self.action)(view)).is_none()
+        {
             report_once();
         }
     }

@@ -1,8 +1,9 @@
 //! Arming: which subjects are observed at a site, and how closely.
 //!
-//! A site's words are enough for nearly every call. The arm word is 0 if the site is not armed, the filter selects subjects,
-//! and the config word holds the site's number and the mode for all subjects. The [`Plan`] has the rest: modes of chosen
-//! subjects, handlers, details. All of them are replaced, never changed in place.
+//! A site's words are enough for nearly every call. The arm word is 0 if the site is not armed, the
+//! filter selects subjects, and the config word holds the site's number and the mode for all
+//! subjects. The [`Plan`] has the rest: modes of chosen subjects, handlers, details. All of them
+//! are replaced, never changed in place.
 
 mod group;
 mod handler;
@@ -60,7 +61,8 @@ pub enum Subjects {
     All,
     /// These.
     Only(Vec<Subject>),
-    /// Those for which the predicate holds. It is evaluated once per subject, until the group is refreshed.
+    /// Those for which the predicate holds. It is evaluated once per subject, until the group is
+    /// refreshed.
     Group(Group),
 }
 
@@ -135,7 +137,8 @@ impl Config {
         let is_simple = planned | profiled == 0 && plan.mode() >= Mode::Sampled;
         let simple = if is_simple { Self::SIMPLE } else { 0 };
         let inside = if plan.may_look_inside() { Self::INSIDE } else { 0 };
-        let (mode, sample) = ((plan.mode() as u64) << Self::MODE, (sample.max(1) as u64) << Self::SAMPLE);
+        let (mode, sample) =
+            ((plan.mode() as u64) << Self::MODE, (sample.max(1) as u64) << Self::SAMPLE);
         Config(site as u64 | mode | simple | planned | profiled | inside | sample)
     }
 
@@ -151,16 +154,19 @@ impl Config {
         Mode::from_bits(self.0 >> Self::MODE)
     }
 
-    /// True if every call is an event, whatever its subject, and neither the plan nor a method profiler is needed.
+    /// True if every call is an event, whatever its subject, and neither the plan nor a method
+    /// profiler is needed.
     #[inline(always)]
     pub const fn is_simple(self) -> bool {
         self.0 & Self::SIMPLE != 0
     }
 
-    /// True if calls are only counted, whatever their subject, and no method profiler is interested.
+    /// True if calls are only counted, whatever their subject, and no method profiler is
+    /// interested.
     #[inline(always)]
     pub const fn is_tally(self) -> bool {
-        self.0 & (Self::PLAN | Self::PROFILED | 3 << Self::MODE) == (Mode::Tally as u64) << Self::MODE
+        self.0 & (Self::PLAN | Self::PROFILED | 3 << Self::MODE)
+            == (Mode::Tally as u64) << Self::MODE
     }
 
     /// True if the recorder only counts calls, whatever their subject.

@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 use metaspy_probe::NO_CELL;
 
 use crate::arm::settled::SETTLED;
-use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, Subjects, unsettle};
+use crate::arm::{
+    ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, Subjects, unsettle,
+};
 use crate::format::row::Who;
 use crate::platform::lock::{Locked, lock};
 use crate::platform::readers::Replaced;
@@ -31,9 +33,11 @@ struct Order {
 }
 
 impl Order {
-    /// True for the orders of `profiler`, and for those of controlled ones, unless a predicate or a handler belongs to them.
+    /// True for the orders of `profiler`, and for those of controlled ones, unless a predicate or a
+    /// handler belongs to them.
     fn is_seizable(&self, profiler: u64, controlled: &BTreeSet<u64>) -> bool {
-        let is_plain = self.arming.handlers.is_empty() && !matches!(self.arming.subjects, Subjects::Group(_));
+        let is_plain =
+            self.arming.handlers.is_empty() && !matches!(self.arming.subjects, Subjects::Group(_));
         self.profiler == profiler || (is_plain && controlled.contains(&self.profiler))
     }
 }
@@ -103,8 +107,9 @@ impl Arms {
         }
     }
 
-    /// Reverts everything that a profiler armed. The orders of others stay. Returns the plans that no hook reads any more,
-    /// to be dropped without the lock: they have handlers, whose destructors are the program's.
+    /// Reverts everything that a profiler armed. The orders of others stay. Returns the plans that
+    /// no hook reads any more, to be dropped without the lock: they have handlers, whose
+    /// destructors are the program's.
     #[must_use]
     pub fn disarm(&mut self, profiler: u64) -> Vec<Plan> {
         self.standing.retain(|standing| standing.profiler != profiler);
@@ -145,8 +150,8 @@ impl Arms {
         orders.iter().any(|order| !order.is_seizable(profiler, &self.controlled))
     }
 
-    /// Puts the requirement of `profiler` in the place of the [seizable](Self::seizable) ones. Returns plans as
-    /// [`disarm`](Self::disarm) does.
+    /// Puts the requirement of `profiler` in the place of the [seizable](Self::seizable) ones.
+    /// Returns plans as [`disarm`](Self::disarm) does.
     #[must_use]
     pub fn seize(&mut self, profiler: u64, entry: &SiteEntry, arming: Option<Arming>) -> Vec<Plan> {
         let orders = self.orders.entry(entry.id).or_default();
@@ -197,21 +202,31 @@ impl Arms {
             if site.is_entry() {
                 // Nothing but the number of all calls can be recorded there.
                 if arming.mode != Mode::Off && matches!(arming.subjects, Subjects::All) {
-                    plan.add(&Subjects::All, Requirements { mode: Mode::Tally, details: false, handlers: Vec::new() });
+                    plan.add(
+                        &Subjects::All,
+                        Requirements { mode: Mode::Tally, details: false, handlers: Vec::new() },
+                    );
                 }
                 continue;
             }
             // Handlers see a call's arguments and outcome, so there must be an event.
-            let mode = if arming.handlers.is_empty() && !arming.details { arming.mode } else { Mode::Full };
-            let requirements = Requirements { mode, details: arming.details, handlers: arming.handlers.clone() };
+            let mode = if arming.handlers.is_empty() && !arming.details {
+                arming.mode
+            } else {
+                Mode::Full
+            };
+            let requirements =
+                Requirements { mode, details: arming.details, handlers: arming.handlers.clone() };
             plan.add(&arming.subjects, requirements);
         }
         let sample = orders.iter().map(|order| order.arming.sample).min().unwrap_or(16);
         // Method profilers see every call. What the recorder does with it then depends on the mode.
-        let (filter, needed) = (if is_profiled { ALL_SUBJECTS } else { plan.filter() }, plan.is_needed());
+        let (filter, needed) =
+            (if is_profiled { ALL_SUBJECTS } else { plan.filter() }, plan.is_needed());
         let config = Config::new(id.0, &plan, sample, is_profiled);
         let counts = filter == ALL_SUBJECTS && config.is_tally();
-        // A hook that only counts is armed by this word, so there it is stored last, and never taken back meanwhile.
+        // A hook that only counts is armed by this word, so there it is stored last, and never
+        // taken back meanwhile.
         let arms_by_tally = site.is_entry() && counts;
         if !arms_by_tally {
             site.tally.store(if counts { tally_word(id) } else { NO_CELL }, Ordering::Release);
@@ -245,9 +260,12 @@ impl Arms {
     }
 }
 
-/// The row in which this lane counts the calls at a site: `None` if they are not recorded, an error if they are more than
-/// counted, or the row does not exist yet.
-pub(crate) fn recorded_row(site: &Site, lane: &'static Lane) -> Result<Option<Counter<'static>>, ()> {
+/// The row in which this lane counts the calls at a site: `None` if they are not recorded, an error
+/// if they are more than counted, or the row does not exist yet.
+pub(crate) fn recorded_row(
+    site: &Site,
+    lane: &'static Lane,
+) -> Result<Option<Counter<'static>>, ()> {
     let config = Config::of(site);
     match config.mode() {
         Mode::Off if !config.has_plan() => Ok(None),

@@ -80,21 +80,28 @@ impl Plan {
 
     /// True if the site's words are not enough.
     pub(crate) fn is_needed(&self) -> bool {
-        !self.chosen.is_empty() || !self.groups.is_empty() || self.all.details || !self.all.handlers.is_empty()
+        !self.chosen.is_empty()
+            || !self.groups.is_empty()
+            || self.all.details
+            || !self.all.handlers.is_empty()
     }
 
     /// The mode for a subject, without its handlers.
     #[inline]
     pub(crate) fn mode_of(&self, subject: Subject) -> Mode {
         let chosen = self.chosen.get(&subject).map_or(Mode::Off, |requirements| requirements.mode);
-        let groups = self.groups_of(subject).map(|requirements| requirements.mode).max().unwrap_or_default();
+        let groups =
+            self.groups_of(subject).map(|requirements| requirements.mode).max().unwrap_or_default();
         self.all.mode.max(chosen).max(groups)
     }
 
     /// True if calls on any subject have handlers or details.
     pub(crate) fn may_look_inside(&self) -> bool {
         let groups = self.groups.iter().map(|(_, requirements)| requirements);
-        std::iter::once(&self.all).chain(self.chosen.values()).chain(groups).any(Requirements::look_inside)
+        std::iter::once(&self.all)
+            .chain(self.chosen.values())
+            .chain(groups)
+            .any(Requirements::look_inside)
     }
 
     /// True if calls on the subject have handlers or details.
@@ -119,7 +126,10 @@ impl Plan {
     }
 
     fn groups_of(&self, subject: Subject) -> impl Iterator<Item = &Requirements> {
-        self.groups.iter().filter(move |(group, _)| group.has(subject)).map(|(_, requirements)| requirements)
+        self.groups
+            .iter()
+            .filter(move |(group, _)| group.has(subject))
+            .map(|(_, requirements)| requirements)
     }
 }
 

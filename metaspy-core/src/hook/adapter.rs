@@ -8,8 +8,8 @@ use std::ptr::null_mut;
 use std::task::Poll;
 
 use metaspy_probe::{
-    ANNOUNCED, Adapter, COUNTED, CauseBefore, ContextWord, Entered, EntryCells, Frame, Guard, Lean, Object, PollOnce,
-    Receiver, Seen, Value,
+    ANNOUNCED, Adapter, COUNTED, CauseBefore, ContextWord, Entered, EntryCells, Frame, Guard, Lean,
+    Object, PollOnce, Receiver, Seen, Value,
 };
 
 use crate::arm::{self, Config};
@@ -64,7 +64,11 @@ pub fn address() -> *mut Adapter {
     (&raw const ADAPTER).cast_mut()
 }
 
-pub(in crate::hook) extern "C" fn enter(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8 {
+pub(in crate::hook) extern "C" fn enter(
+    site: &'static Site,
+    frame: *mut Frame,
+    seen: &Seen<'_>,
+) -> *mut u8 {
     // SAFETY: the frame is the caller's, who holds it until the call ends.
     let frame: &'static mut Frame = unsafe { &mut *frame };
     begin(site, frame, seen).into_raw()
@@ -80,7 +84,13 @@ fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Ent
             // SAFETY: it is the row that the call was counted in, marked.
             return unsafe { Entered::from_raw(counted) };
         }
-        return call::begin_profiled(frame, site, seen, || subject(site, seen), |reify| reify_all(seen, reify));
+        return call::begin_profiled(
+            frame,
+            site,
+            seen,
+            || subject(site, seen),
+            |reify| reify_all(seen, reify),
+        );
     }
     // Where calls are only counted, their number is what matters, not the object.
     if seen.arguments().is_empty()
@@ -90,8 +100,9 @@ fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Ent
         return counted;
     }
     let subject = subject(site, seen);
-    hook::count(site, subject)
-        .unwrap_or_else(|| hook::enter_with_in(frame, site, subject, |reify| reify_all(seen, reify)))
+    hook::count(site, subject).unwrap_or_else(|| {
+        hook::enter_with_in(frame, site, subject, |reify| reify_all(seen, reify))
+    })
 }
 
 /// The subject of a call. A site that only counts its calls needs none.
@@ -137,8 +148,8 @@ impl Begun {
         if let Some(call) = unsafe { LightCall::of(begun) } {
             return Begun::Light(call);
         }
-        // SAFETY: without a mark it is a call that `call::put` made in a frame, which is still there, and only its guard
-        // has it.
+        // SAFETY: without a mark it is a call that `call::put` made in a frame, which is still
+        // there, and only its guard has it.
         Begun::Call(unsafe { &mut *begun.cast() })
     }
 }
@@ -181,7 +192,9 @@ pub(in crate::hook) fn leave(begun: *mut u8) {
         Begun::Light(call) => call.leave(),
         // A call that begins while its thread unwinds is more than counted.
         Begun::Counted(row) if std::thread::panicking() => count_outcome(row, Outcome::Panicked),
-        Begun::Counted(row) => count_outcome(row, Outcome::from_bits((begun.addr() & ANNOUNCED) as u8 >> 1)),
+        Begun::Counted(row) => {
+            count_outcome(row, Outcome::from_bits((begun.addr() & ANNOUNCED) as u8 >> 1))
+        }
     }
 }
 
@@ -195,7 +208,11 @@ fn count_outcome(row: *mut u8, outcome: Outcome) {
 fn returned(begun: *mut u8, value: &Value<'_>) -> *mut u8 {
     let failed = value.failed();
     if let Some(lean) = Lean::from_raw(begun) {
-        return if failed.is_some() { lean.announcing(outcome_of(failed)).into_raw() } else { begun };
+        return if failed.is_some() {
+            lean.announcing(outcome_of(failed)).into_raw()
+        } else {
+            begun
+        };
     }
     let call = match Begun::of(begun) {
         Begun::Call(call) => call,
@@ -226,7 +243,8 @@ fn outcome_of(failed: Option<bool>) -> Outcome {
 }
 
 fn key(value: *const u8, hash: fn(*const u8) -> u64) -> Option<u64> {
-    // A function that hashes its subject, and is observed, would need the key of that subject, and so on.
+    // A function that hashes its subject, and is observed, would need the key of that subject, and
+    // so on.
     if recorder::lane_level() > 0 { None } else { recorder::at_meta_level(|| hash(value)) }
 }
 
@@ -245,7 +263,8 @@ extern "C" fn covered(site: &'static Site, cells: &EntryCells, object: &Object) 
     count_beginning(site, cells, || Seen::of_object(*object));
 }
 
-/// Counts a call whose end is not seen, and shows it to method profilers. These cells may count the next one.
+/// Counts a call whose end is not seen, and shows it to method profilers. These cells may count the
+/// next one.
 fn count_beginning(site: &'static Site, cells: &EntryCells, seen: impl FnOnce() -> Seen<'static>) {
     if !Config::of(site).is_profiled() {
         return call::count_entry(cells, site);
@@ -259,23 +278,39 @@ fn count_beginning(site: &'static Site, cells: &EntryCells, seen: impl FnOnce() 
     recorder::show_settled(site, cells, who, (seen.receiver.word, seen.kind));
 }
 
-extern "C" fn enter_context(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut () {
+extern "C" fn enter_context(
+    site: &'static Site,
+    cells: &EntryCells,
+    word: &ContextWord,
+) -> *mut () {
     let around = call::count_in_context(cells, word, site);
     around.map_or(null_mut(), |around| std::ptr::from_ref(around).cast_mut().cast())
 }
 
 extern "C" fn start(site: &'static Site, seen: &Seen<'_>) -> *mut u8 {
     let subject = subject(site, seen);
-    let call = AsyncCall::profiled_by_hook(site, hook::show(site, subject, |reify| reify_all(seen, reify)));
+    let call = AsyncCall::profiled_by_hook(
+        site,
+        hook::show(site, subject, |reify| reify_all(seen, reify)),
+    );
     let profiled = ProfiledCall::begin(site, seen);
-    let of = Async { site, call, subject, profiled, is_done: false, records_return: None, failed: None, shown: None };
+    let of = Async {
+        site,
+        call,
+        subject,
+        profiled,
+        is_done: false,
+        records_return: None,
+        failed: None,
+        shown: None,
+    };
     method_profilers::uncounted(|| Box::into_raw(Box::new(of)).cast())
 }
 
 fn poll(begun: *mut u8, once: PollOnce, data: *mut u8) {
     let of: *mut Async = begun.cast();
-    // SAFETY: `start` made it, and only one thread polls it at a time. What `once` calls reaches the fields behind `call` by the
-    // same pointer, and never `call` itself.
+    // SAFETY: `start` made it, and only one thread polls it at a time. What `once` calls reaches
+    // the fields behind `call` by the same pointer, and never `call` itself.
     let (call, subject) = unsafe { (&mut (*of).call, (*of).subject) };
     let polled = || {
         let polling = Polling::begin(of);
@@ -296,8 +331,8 @@ fn outcome(of: *mut Async, returned: &mut Returned<'_>) -> Outcome {
     outcome_of(failed)
 }
 
-/// A poll. If it is dropped before it ends, a panic left it. That the thread unwinds does not prove this: a destructor may
-/// be what polls.
+/// A poll. If it is dropped before it ends, a panic left it. That the thread unwinds does not prove
+/// this: a destructor may be what polls.
 struct Polling(*mut Async);
 
 impl Polling {

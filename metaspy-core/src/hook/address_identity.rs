@@ -1,4 +1,5 @@
-//! Identity of last resort: an address. For wrapped objects: the identity that is registered at their address.
+//! Identity of last resort: an address. For wrapped objects: the identity that is registered at
+//! their address.
 
 use std::any::type_name;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,8 +9,8 @@ use metaspy_probe::Text;
 use crate::subject::residents::{self, registered_at};
 use crate::subject::{Identify, KindId, Nature, ObjectId, Subject, kind_of_type, register};
 
-/// Distinguishes receivers without an identity by their addresses. A `static` beside the site; its kind is "place of T",
-/// because Rust moves values and reuses memory.
+/// Distinguishes receivers without an identity by their addresses. A `static` beside the site; its
+/// kind is "place of T", because Rust moves values and reuses memory.
 pub struct AddressIdentity {
     kind: AtomicU32,
 }
@@ -21,8 +22,9 @@ impl AddressIdentity {
         AddressIdentity { kind: AtomicU32::new(0) }
     }
 
-    /// The subject at an address: the identity of the object that was registered there ([`RegisteredIdentity`]), else the
-    /// place. A value without a size has none. Every `T` given to one `AddressIdentity` must be the same type.
+    /// The subject at an address: the identity of the object that was registered there
+    /// ([`RegisteredIdentity`]), else the place. A value without a size has none. Every `T` given
+    /// to one `AddressIdentity` must be the same type.
     #[inline]
     pub fn of<T: ?Sized>(&self, value: &T) -> Subject {
         subject_at(value, || self.kind::<T>())
@@ -67,8 +69,8 @@ pub struct RegisteredIdentity {
 }
 
 impl RegisteredIdentity {
-    /// Registers `id` at the address of `value`. No other value of the type may be there: one without a size needs
-    /// a neighbour that has one.
+    /// Registers `id` at the address of `value`. No other value of the type may be there: one
+    /// without a size needs a neighbour that has one.
     pub fn new<T: ?Sized>(value: &T, id: ObjectId) -> Self {
         let address = std::ptr::from_ref(value).cast::<u8>() as usize;
         residents::insert(address, id.identify(), type_name::<T>);

@@ -8,11 +8,12 @@ use crate::recorder;
 use crate::site::{Site, SiteDef, SiteKind, register};
 use crate::subject::{Kind, Subject};
 
-/// A global allocator whose allocations are events, at the sites `alloc::allocate`, `alloc::resize` and `alloc::free`.
+/// A global allocator whose allocations are events, at the sites `alloc::allocate`, `alloc::resize`
+/// and `alloc::free`.
 ///
-/// The subject is the size in bytes, so counts by subject are a histogram, and sizes times counts are all bytes. The cause
-/// is the event around: `metaspy report --by cause --filter site:alloc::allocate` finds what allocates. What metaspy
-/// allocates is left out.
+/// The subject is the size in bytes, so counts by subject are a histogram, and sizes times counts
+/// are all bytes. The cause is the event around: `metaspy report --by cause --filter
+/// site:alloc::allocate` finds what allocates. What metaspy allocates is left out.
 ///
 /// ```
 /// use std::alloc::System;
@@ -58,8 +59,8 @@ sites! {
     FREE "free";
 }
 
-// SAFETY: each method passes its arguments to the same method of the allocator inside, and returns its result. Recording
-// neither reads nor writes the memory, and does not unwind.
+// SAFETY: each method passes its arguments to the same method of the allocator inside, and returns
+// its result. Recording neither reads nor writes the memory, and does not unwind.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for SpiedAllocator<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,4 +1,5 @@
-//! An async call: one event from its first poll to its completion or drop, on whatever threads it is polled.
+//! An async call: one event from its first poll to its completion or drop, on whatever threads it
+//! is polled.
 
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 use std::task::Poll;
@@ -20,9 +21,14 @@ use crate::subject::receiver;
 
 /// Shows the arguments of an async call at a site that is armed, if they are required.
 #[cold]
-pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
+pub fn show<'a>(
+    site: &'static Site,
+    subject: Subject,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Shown {
     let config = Config::of(site);
-    let is_required = config.looks_inside() && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false);
+    let is_required = config.looks_inside()
+        && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false);
     // What a handler or a `Debug` calls is not looked into in turn: it would never end.
     if is_required && recorder::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
 }
@@ -35,8 +41,8 @@ pub(crate) fn wants_details(site: &'static Site, subject: Subject) -> bool {
         && with_plan(site, |plan| plan.requirements(subject).details).unwrap_or(false)
 }
 
-/// One async call. It holds numbers and text, so no future loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it. Dropped
-/// before it is done, the call was cancelled.
+/// One async call. It holds numbers and text, so no future loses `Send`, `Sync`, `Unpin` or
+/// `UnwindSafe` by it. Dropped before it is done, the call was cancelled.
 pub struct AsyncCall {
     site: &'static Site,
     subject: Subject,
@@ -71,7 +77,17 @@ impl AsyncCall {
     pub const fn showing(site: &'static Site, shown: Shown) -> Self {
         let (subject, begun) = (Subject::NONE, Begun::NOTHING);
         let profiled = Profiled::No;
-        AsyncCall { site, subject, begun, polls: 0, busy: 0, started: false, shown, open: None, profiled }
+        AsyncCall {
+            site,
+            subject,
+            begun,
+            polls: 0,
+            busy: 0,
+            started: false,
+            shown,
+            open: None,
+            profiled,
+        }
     }
 
     /// As [`AsyncCall::showing`], of a hook that reports the call to method profilers itself.
@@ -81,8 +97,8 @@ impl AsyncCall {
         call
     }
 
-    /// One poll of the call: the event is the current one meanwhile, and not in between. When it is done, `outcome` is
-    /// given what it returned, and may show that.
+    /// One poll of the call: the event is the current one meanwhile, and not in between. When it is
+    /// done, `outcome` is given what it returned, and may show that.
     #[inline]
     pub fn poll<R>(
         &mut self,
@@ -106,7 +122,8 @@ impl AsyncCall {
     fn begin(&mut self, subject: Subject) {
         if let Profiled::No = self.profiled
             && Config::of(self.site).is_profiled()
-            && let Some(profiled) = ProfiledCall::begin(self.site, &Seen::new(receiver::of(subject), &[]))
+            && let Some(profiled) =
+                ProfiledCall::begin(self.site, &Seen::new(receiver::of(subject), &[]))
         {
             self.profiled = Profiled::Call(Box::new(profiled));
         }
@@ -171,9 +188,19 @@ impl AsyncCall {
             recorder::end(recorder::own_lane(), &begun, site, self.subject.key, outcome);
         } else {
             let now = clock::now();
-            let mut marked = recorder::mark_at(now, Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
+            let mut marked =
+                recorder::mark_at(now, Mark::Polls, begun.id, [self.busy, self.polls], &[])
+                    .is_some();
             marked |= self.open.as_ref().is_some_and(|open| open.write_return(now));
-            recorder::end_apart(recorder::own_lane(), now, &begun, site, self.subject.key, outcome, marked);
+            recorder::end_apart(
+                recorder::own_lane(),
+                now,
+                &begun,
+                site,
+                self.subject.key,
+                outcome,
+                marked,
+            );
         }
         if let Some(open) = self.open.take() {
             handler::finish(*open, outcome);
@@ -185,7 +212,11 @@ impl Drop for AsyncCall {
     fn drop(&mut self) {
         if self.begun.id != 0 || self.is_profiled() {
             let panicking = std::thread::panicking();
-            self.end(if panicking && self.polls == 0 { Outcome::Panicked } else { Outcome::Cancelled });
+            self.end(if panicking && self.polls == 0 {
+                Outcome::Panicked
+            } else {
+                Outcome::Cancelled
+            });
         }
     }
 }

@@ -7,10 +7,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 
 use crate::method_profilers::{Birth, born, died, runs_profiler};
 
-/// A global allocator whose objects the profiler [`Allocations`](crate::method_profilers::Allocations) counts.
+/// A global allocator whose objects the profiler
+/// [`Allocations`](crate::method_profilers::Allocations) counts.
 ///
-/// Each object has 16 bytes more, or as many as its alignment: they hold its context and the time of its allocation. While
-/// the profiler is not installed, nothing else is done. A resized object counts as freed and as a new one.
+/// Each object has 16 bytes more, or as many as its alignment: they hold its context and the time
+/// of its allocation. While the profiler is not installed, nothing else is done. A resized object
+/// counts as freed and as a new one.
 ///
 /// ```
 /// use std::alloc::System;
@@ -64,8 +66,9 @@ unsafe fn begin(memory: *mut u8, place: usize, bytes: usize) -> *mut u8 {
     }
 }
 
-// SAFETY: memory comes from the allocator inside. It is larger than requested by a part in front of the object that keeps the
-// alignment. Counting does not unwind, and its own allocations are not counted.
+// SAFETY: memory comes from the allocator inside. It is larger than requested by a part in front of
+// the object that keeps the alignment. Counting does not unwind, and its own allocations are not
+// counted.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -84,11 +87,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn realloc(&self, object: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let (all, place) = known(layout);
-        let Some(larger) = size.checked_add(place).filter(|size| *size <= isize::MAX as usize) else {
+        let Some(larger) = size.checked_add(place).filter(|size| *size <= isize::MAX as usize)
+        else {
             return std::ptr::null_mut();
         };
-        // SAFETY: `alloc` allocated the object behind a birth, which is read before it moves. If it cannot be resized, both
-        // stay.
+        // SAFETY: `alloc` allocated the object behind a birth, which is read before it moves. If it
+        // cannot be resized, both stay.
         unsafe {
             let birth = object.cast::<Birth>().sub(1).read();
             let moved = self.0.realloc(object.sub(place), all, larger);

@@ -26,8 +26,8 @@ impl<'a> Reify<'a> {
         self.receiver = Some(receiver);
     }
 
-    /// A typed value that the event carries, for handlers that know its type: [`CallView::payload`](crate::hook::CallView::payload).
-    /// An event has a receiver or a payload.
+    /// A typed value that the event carries, for handlers that know its type:
+    /// [`CallView::payload`](crate::hook::CallView::payload). An event has a receiver or a payload.
     pub fn payload(&mut self, payload: &'a dyn Any) {
         self.receiver = Some(payload);
     }
@@ -74,7 +74,8 @@ pub(super) fn written(f: &mut fmt::Formatter<'_>, ran: Ran<fmt::Result>) -> fmt:
 
 const PANICKED: &str = " (its Debug panicked)";
 
-/// The arguments of an async call, shown while they are still there: the call begins later, when it is first polled.
+/// The arguments of an async call, shown while they are still there: the call begins later, when it
+/// is first polled.
 #[derive(Debug, Default)]
 pub struct Shown(Option<Box<[u8]>>);
 
@@ -113,8 +114,8 @@ impl<'a> Returned<'a> {
     }
 }
 
-/// Details as bytes. Each: kind, cut (0 or 1), length of the name, length of the value (16 bits, little endian), then
-/// name and value.
+/// Details as bytes. Each: kind, cut (0 or 1), length of the name, length of the value (16 bits,
+/// little endian), then name and value.
 pub(crate) struct DetailBytes {
     bytes: [u8; DETAIL_MAX],
     len: usize,
@@ -141,7 +142,10 @@ impl DetailBytes {
     /// Adds details that were bytes before, as many as there is room for.
     pub fn append(&mut self, mut bytes: &[u8]) {
         while let Some(one) = detail::length(bytes) {
-            let (Some((one, rest)), room) = (bytes.split_at_checked(one), DETAIL_MAX - self.len) else { return };
+            let (Some((one, rest)), room) = (bytes.split_at_checked(one), DETAIL_MAX - self.len)
+            else {
+                return;
+            };
             if one.len() > room {
                 return cut();
             }
@@ -187,7 +191,8 @@ fn cut() {
     }
 }
 
-/// Text of limited length. Writing beyond the limit ends the formatting, so a value of 100 MB costs only what fits.
+/// Text of limited length. Writing beyond the limit ends the formatting, so a value of 100 MB costs
+/// only what fits.
 struct Bounded<'a> {
     bytes: &'a mut [u8],
     len: usize,
@@ -242,7 +247,10 @@ mod tests {
         bytes.push(DetailKind::Argument, "endless", &Endless);
         bytes.push(DetailKind::Return, "", &Bomb);
         let details = read(bytes.as_slice());
-        assert_eq!((details[0].name.as_str(), details[0].value.as_str(), details[0].cut), ("a", "17", false));
+        assert_eq!(
+            (details[0].name.as_str(), details[0].value.as_str(), details[0].cut),
+            ("a", "17", false)
+        );
         assert_eq!((details[1].value.len() <= VALUE_MAX, details[1].cut), (true, true));
         assert_eq!((details[2].kind, details[2].cut), (DetailKind::Return, true));
     }

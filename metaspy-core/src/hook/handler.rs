@@ -1,7 +1,8 @@
 //! Handlers: the `do:` blocks of the papers, run in place around a call.
 //!
-//! Before in install order, after in reverse; at meta level; a panic in one is caught, counted and reported. A call
-//! that entered under a set of handlers leaves under the same one, whatever is uninstalled meanwhile.
+//! Before in install order, after in reverse; at meta level; a panic in one is caught, counted and
+//! reported. A call that entered under a set of handlers leaves under the same one, whatever is
+//! uninstalled meanwhile.
 //!
 //! Handlers run before and after a call, and never *instead* of it, as MetaSpy's can. A replacement
 //! must have the types, borrows and drops of the call at compile time, and a profiler must not
@@ -63,7 +64,9 @@ impl Open {
     /// Writes the return value, with the time at which the call ends.
     pub fn write_return(&self, now: u64) -> bool {
         let bytes = self.returned.as_ref();
-        bytes.is_some_and(|bytes| recorder::mark_at(now, Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
+        bytes.is_some_and(|bytes| {
+            recorder::mark_at(now, Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some()
+        })
     }
 }
 
@@ -78,14 +81,17 @@ thread_local! {
     static OPEN: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Works on the running calls of this thread. `None` if its thread-locals are gone, or if it is at work on them already: the
-/// allocator, or a signal handler, may call a hook in the middle.
+/// Works on the running calls of this thread. `None` if its thread-locals are gone, or if it is at
+/// work on them already: the allocator, or a signal handler, may call a hook in the middle.
 fn with_open<R>(work: impl FnOnce(&mut Vec<Open>) -> R) -> Option<R> {
     OPEN.try_with(|calls| Some(work(&mut *calls.try_borrow_mut().ok()?))).ok().flatten()
 }
 
 pub(super) fn before(handlers: &[Handler], view: &CallView<'_>) {
-    handlers.iter().filter(|handler| handler.when == When::Before).for_each(|handler| handler.run(view));
+    handlers
+        .iter()
+        .filter(|handler| handler.when == When::Before)
+        .for_each(|handler| handler.run(view));
 }
 
 pub(super) fn remember(id: u64, requirements: Requirements, view: CallView<'_>) {
@@ -97,20 +103,28 @@ pub(super) fn remember(id: u64, requirements: Requirements, view: CallView<'_>) 
 
 pub(super) fn returns(id: u64, value: &dyn Debug) {
     let of_call = |open: &&mut Open| open.id == id;
-    let is_wanted = with_open(|calls| calls.iter_mut().rev().find(of_call).is_some_and(|open| open.wants_details()));
+    let is_wanted = with_open(|calls| {
+        calls.iter_mut().rev().find(of_call).is_some_and(|open| open.wants_details())
+    });
     if is_wanted != Some(true) {
         return;
     }
     // Formatted while the list is not borrowed: `Debug` may call observed methods itself.
     let bytes = show(value);
-    let _ = with_open(|calls| calls.iter_mut().rev().find(of_call).map(|open| open.returned = Some(bytes)));
+    let _ = with_open(|calls| {
+        calls.iter_mut().rev().find(of_call).map(|open| open.returned = Some(bytes))
+    });
 }
 
 /// Writes the return value, if there is one and it is recorded.
 pub(super) fn write_return(id: u64) -> bool {
-    let bytes = with_open(|calls| calls.iter_mut().rev().find(|open| open.id == id)?.returned.take()).flatten();
+    let bytes =
+        with_open(|calls| calls.iter_mut().rev().find(|open| open.id == id)?.returned.take())
+            .flatten();
     let is_event = id < recorder::LOST;
-    bytes.is_some_and(|bytes| is_event && recorder::mark(Mark::Detail, id, [0; 2], bytes.as_slice()).is_some())
+    bytes.is_some_and(|bytes| {
+        is_event && recorder::mark(Mark::Detail, id, [0; 2], bytes.as_slice()).is_some()
+    })
 }
 
 pub(super) fn after(id: u64, outcome: Outcome) {

@@ -16,10 +16,11 @@ use crate::recorder::{self, Level};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// Records that `count` of something were missed: announcements that a bus dropped before they were heard.
+/// Records that `count` of something were missed: announcements that a bus dropped before they were
+/// heard.
 ///
-/// One of them is an event, which carries the gap; the others are counted beside it, so that a tally of the site is
-/// what was missed, exactly, whatever becomes of the event.
+/// One of them is an event, which carries the gap; the others are counted beside it, so that a
+/// tally of the site is what was missed, exactly, whatever becomes of the event.
 #[cold]
 pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<EventId> {
     if count == 0 || !site.is_armed() {
@@ -33,7 +34,8 @@ pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<Event
     }
     let event = call.event();
     if let Some(event) = event {
-        // A mark that finds no room is counted as lost; how many were missed is in the tally all the same.
+        // A mark that finds no room is counted as lost; how many were missed is in the tally all
+        // the same.
         let _ = recorder::mark(Mark::Gap, event.raw(), [count, 0], &[]);
     }
     call.done(Outcome::Instant);
@@ -46,7 +48,8 @@ pub fn instant(site: &'static Site, subject: Subject) -> Option<EventId> {
     if site.is_armed() { instant_with(site, subject, None, |_| ()) } else { None }
 }
 
-/// As [`instant`], at a site that is armed: with a named cause, if there is one, and with details, if they are required.
+/// As [`instant`], at a site that is armed: with a named cause, if there is one, and with details,
+/// if they are required.
 #[inline]
 pub fn instant_with<'a>(
     site: &'static Site,

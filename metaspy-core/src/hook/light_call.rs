@@ -1,7 +1,9 @@
-//! Calls that the tally counts, and that method profilers observe at their ends only or in a tree of calling contexts.
+//! Calls that the tally counts, and that method profilers observe at their ends only or in a tree
+//! of calling contexts.
 //!
-//! If a tree is the only observer, the frames of these calls are the shadow stack: each holds the context around it. If
-//! `longjmp` skips a frame, its context stays open. The callers return to their own contexts, so the tree stays correct.
+//! If a tree is the only observer, the frames of these calls are the shadow stack: each holds the
+//! context around it. If `longjmp` skips a frame, its context stays open. The callers return to
+//! their own contexts, so the tree stays correct.
 //!
 //! These frames replace the entries of method profilers where nothing else observes the call, so
 //! nothing is pushed, and no clock is read.
@@ -42,7 +44,9 @@ pub(super) struct LightCall {
     pub announced: Outcome,
 }
 
-const _: () = assert!(size_of::<LightCall>() <= size_of::<Frame>() && align_of::<LightCall>() <= align_of::<Frame>());
+const _: () = assert!(
+    size_of::<LightCall>() <= size_of::<Frame>() && align_of::<LightCall>() <= align_of::<Frame>()
+);
 const _: () = assert!(align_of::<Frame>() > MARK);
 
 /// The cached observers of the calls with this cell.
@@ -58,13 +62,15 @@ pub(super) fn cached_at(site: &Site) -> Option<(&'static Lane, CachedObservers)>
     Some((lane, cached(lane, site.cell.load(Relaxed))?.observers()))
 }
 
-/// Counts a call at a settled site about one of several objects that this thread has settled. The thread does not unwind.
+/// Counts a call at a settled site about one of several objects that this thread has settled. The
+/// thread does not unwind.
 #[inline(always)]
 pub(super) fn count_further(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
     recorder::joined_lane()?.cells.count_further(site.cell.load(Relaxed), arm::settled(), receiver)
 }
 
-/// Begins a call on the stack of its thread. The thread does not unwind, and no other function is called.
+/// Begins a call on the stack of its thread. The thread does not unwind, and no other function is
+/// called.
 #[inline(always)]
 pub(super) fn enter_known_stack(
     lane: &Lane,
@@ -72,11 +78,13 @@ pub(super) fn enter_known_stack(
     frame: &mut Frame,
     observers: CachedObservers,
 ) -> Option<*mut u8> {
-    let activation = method_profilers::begin_known(&lane.profilers, observers, site.id.load(Relaxed))?;
+    let activation =
+        method_profilers::begin_known(&lane.profilers, observers, site.id.load(Relaxed))?;
     Some(put(frame, site, Observed::OnStack(activation), observers.row).into_raw())
 }
 
-/// Ends such a call on the stack of its thread, if it returned. False: nothing has changed, and it must end in another way.
+/// Ends such a call on the stack of its thread, if it returned. False: nothing has changed, and it
+/// must end in another way.
 ///
 /// # Safety
 /// `begun` was entered and has not ended.
@@ -87,16 +95,18 @@ pub(super) unsafe fn leave_known(begun: *mut u8) -> bool {
     }
     // SAFETY: as the caller states, and only `put` marks an address so.
     let Some(call) = (unsafe { LightCall::of(begun) }) else { return false };
-    if !matches!(call.announced, Outcome::Returned | Outcome::Succeeded) || std::thread::panicking() {
+    if !matches!(call.announced, Outcome::Returned | Outcome::Succeeded) || std::thread::panicking()
+    {
         return false;
     }
     let Some((lane, activation)) = recorder::joined_lane().zip(call.on_stack) else { return false };
-    cached(lane, call.cell)
-        .is_some_and(|cached| method_profilers::end_known(&lane.profilers, activation, cached.observers()).is_some())
+    cached(lane, call.cell).is_some_and(|cached| {
+        method_profilers::end_known(&lane.profilers, activation, cached.observers()).is_some()
+    })
 }
 
-/// Begins a call, if nothing of it is recorded but its number and what its profilers find at its end. Otherwise returns the
-/// frame.
+/// Begins a call, if nothing of it is recorded but its number and what its profilers find at its
+/// end. Otherwise returns the frame.
 #[inline(never)]
 pub(super) fn enter<'f>(
     frame: &'f mut Frame,
@@ -104,16 +114,18 @@ pub(super) fn enter<'f>(
     seen: &Seen<'_>,
 ) -> Result<Entered<'f>, &'f mut Frame> {
     // That a thread unwinds is remembered in the frame of another kind of call.
-    let lane = recorder::joined_lane().filter(|lane| lane.level() == 0 && !std::thread::panicking());
+    let lane =
+        recorder::joined_lane().filter(|lane| lane.level() == 0 && !std::thread::panicking());
     let Some(lane) = lane else { return Err(frame) };
     let number = site.id.load(Relaxed);
     let observers = match cached(lane, site.cell.load(Relaxed)) {
-        Some(cached) => {
-            Some(cached.observers()).filter(|observers| observers.are_about((seen.receiver.word, seen.kind)))
-        }
+        Some(cached) => Some(cached.observers())
+            .filter(|observers| observers.are_about((seen.receiver.word, seen.kind))),
         None => find(site, lane, seen.counters, arm::settled()),
     };
-    match observers.and_then(|observers| Some((Observed::begin(lane, number, observers)?, observers.row))) {
+    match observers
+        .and_then(|observers| Some((Observed::begin(lane, number, observers)?, observers.row)))
+    {
         Some((observed, row)) => Ok(put(frame, site, observed, row)),
         None => Err(frame),
     }
@@ -149,21 +161,36 @@ fn put<'f>(frame: &'f mut Frame, site: &Site, observed: Observed, row: *mut u8) 
         Observed::Around(context) => (context, None),
         Observed::OnStack(activation) => (None, Some(activation)),
     };
-    let call = LightCall { around, row, on_stack, cell: site.cell.load(Relaxed), announced: Outcome::Returned };
+    let call = LightCall {
+        around,
+        row,
+        on_stack,
+        cell: site.cell.load(Relaxed),
+        announced: Outcome::Returned,
+    };
     // SAFETY: the frame has room for it, and is borrowed as long as what was entered.
-    let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<LightCall>>() }.write(call);
+    let call =
+        unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<LightCall>>() }.write(call);
     let marked = std::ptr::from_mut(call).cast::<u8>().map_addr(|address| address | MARK);
     // SAFETY: it is what `adapter` ends.
     unsafe { Entered::from_raw(marked) }
 }
 
-/// Finds the observers of a site and caches them. `None`: it has no light calls, or they must be counted in another way.
+/// Finds the observers of a site and caches them. `None`: it has no light calls, or they must be
+/// counted in another way.
 #[cold]
 #[inline(never)]
-fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<CachedObservers> {
+fn find(
+    site: &'static Site,
+    lane: &'static Lane,
+    counters: *const Counters,
+    who: u64,
+) -> Option<CachedObservers> {
     let number = site.id.load(Relaxed);
     let observers = match alone_at(number) {
-        Some(tree) => CachedObservers { tree: std::ptr::from_ref(tree).cast(), ..CachedObservers::NONE },
+        Some(tree) => {
+            CachedObservers { tree: std::ptr::from_ref(tree).cast(), ..CachedObservers::NONE }
+        }
         None => method_profilers::observers_at_end(number)?,
     };
     let row = arm::recorded_row(site, lane).ok()?.map_or(null_mut(), Counter::marked);
@@ -185,7 +212,8 @@ impl LightCall {
     #[inline(always)]
     pub unsafe fn of<'c>(begun: *mut u8) -> Option<&'c mut Self> {
         let call = begun.map_addr(|address| address & !MARK).cast();
-        // SAFETY: only `enter` marks an address so, and its frame is there until the call has ended.
+        // SAFETY: only `enter` marks an address so, and its frame is there until the call has
+        // ended.
         (begun.addr() & MARK != 0).then(|| unsafe { &mut *call })
     }
 

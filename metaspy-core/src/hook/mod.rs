@@ -1,6 +1,7 @@
 //! What expanded code calls: the two halves of a hook.
 //!
-//! Programs do not call this module themselves; `#[observe]`, [`crate::instrumenter`]s and weavers do.
+//! Programs do not call this module themselves; `#[observe]`, [`crate::instrumenter`]s and weavers
+//! do.
 
 mod adapter;
 mod address_identity;

@@ -1,8 +1,9 @@
-//! The begin of an armed call, as `#[observe]` makes it. An unarmed call pays for a test and nothing else.
+//! The begin of an armed call, as `#[observe]` makes it. An unarmed call pays for a test and
+//! nothing else.
 //!
-//! The data of a call is in its [`Frame`], which stays uninitialised if the site is not armed. The body holds a
-//! [`Guard`](super::Guard), which is a pointer and stays in a register. What runs for an armed site is out of line and keeps
-//! the registers of the body, but for the test for a panic.
+//! The data of a call is in its [`Frame`], which stays uninitialised if the site is not armed. The
+//! body holds a [`Guard`](super::Guard), which is a pointer and stays in a register. What runs for
+//! an armed site is out of line and keeps the registers of the body, but for the test for a panic.
 
 use std::ptr::{from_ref, null};
 
@@ -13,8 +14,8 @@ use crate::hook::call;
 use crate::site::Site;
 use crate::subject::{KindId, Subject};
 
-/// True if this thread unwinds. Evaluated before the subject: it may be a call, over which the compiler keeps what it has in
-/// registers that the function must save.
+/// True if this thread unwinds. Evaluated before the subject: it may be a call, over which the
+/// compiler keeps what it has in registers that the function must save.
 #[derive(Clone, Copy, Debug)]
 pub struct Unwinding(bool);
 
@@ -28,7 +29,12 @@ impl Unwinding {
 
 /// Begins a call at an armed site.
 #[inline(always)]
-pub fn enter<'f>(unwinding: Unwinding, frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+pub fn enter<'f>(
+    unwinding: Unwinding,
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+) -> Entered<'f> {
     match unwinding.0 {
         true => enter_with(frame, site, subject, |_| ()),
         // SAFETY: the second function expects no receiver.
@@ -36,7 +42,8 @@ pub fn enter<'f>(unwinding: Unwinding, frame: &'f mut Frame, site: &'static Site
     }
 }
 
-/// Begins a call without a subject at a site that is armed. The thread counts it within the observed function.
+/// Begins a call without a subject at a site that is armed. The thread counts it within the
+/// observed function.
 #[inline(always)]
 pub fn enter_site<'f>(frame: &'f mut Frame, site: &'static Site) -> Entered<'f> {
     let unwinding = Unwinding::now();
@@ -80,7 +87,15 @@ pub fn enter_as<'f, T: 'static>(
     match unwinding.0 {
         true => enter_with(frame, site, subject, |reify| reify.receiver(receiver)),
         // SAFETY: the second function expects such a receiver.
-        false => unsafe { metaspy_probe::enter(frame, site, subject, from_ref(receiver).cast(), enter_slowly_as::<T>) },
+        false => unsafe {
+            metaspy_probe::enter(
+                frame,
+                site,
+                subject,
+                from_ref(receiver).cast(),
+                enter_slowly_as::<T>,
+            )
+        },
     }
 }
 
@@ -113,7 +128,9 @@ unsafe extern "C" fn enter_slowly_as<T: 'static>(
     // SAFETY: as above; the receiver is that of `enter_as`.
     let (frame, receiver) = unsafe { (&mut *frame, &*receiver.cast::<T>()) };
     let counted = cell.and_then(|cell| call::count_in_bucket(cell, site, subject));
-    counted.unwrap_or_else(|| enter_with(frame, site, subject, |reify| reify.receiver(receiver))).into_raw()
+    counted
+        .unwrap_or_else(|| enter_with(frame, site, subject, |reify| reify.receiver(receiver)))
+        .into_raw()
 }
 
 /// Begins a call that may have details.

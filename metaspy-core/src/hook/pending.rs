@@ -9,9 +9,9 @@ use crate::recorder::{self, Begun};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// Something that happens at an instant, and may fail. It has its event before it happens, so that what it leads to can
-/// name it; it is never what the thread is in, and its end costs one store. Dropping it ends it as a guard of a call
-/// does.
+/// Something that happens at an instant, and may fail. It has its event before it happens, so that
+/// what it leads to can name it; it is never what the thread is in, and its end costs one store.
+/// Dropping it ends it as a guard of a call does.
 #[must_use = "dropping it ends the event"]
 pub struct Pending {
     begun: Begun,
@@ -20,8 +20,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Begins it at a site that is armed. `None` if the site has handlers or details, or records less than events: then
-    /// it is a call.
+    /// Begins it at a site that is armed. `None` if the site has handlers or details, or records
+    /// less than events: then it is a call.
     #[inline(always)]
     pub fn begin(site: &'static Site, subject: Subject) -> Option<Pending> {
         fence(Ordering::Acquire);

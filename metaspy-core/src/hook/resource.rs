@@ -15,8 +15,9 @@ use crate::recorder::{self, Begun};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// Something that lasts while its thread goes on with other things, and may end on another one. What happens meanwhile
-/// is not its effect. Dropping it ends it: *panicked* if its thread unwinds and did not before, else *returned*.
+/// Something that lasts while its thread goes on with other things, and may end on another one.
+/// What happens meanwhile is not its effect. Dropping it ends it: *panicked* if its thread unwinds
+/// and did not before, else *returned*.
 ///
 /// It holds numbers and text, so nothing loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it.
 #[must_use = "dropping it ends the event"]
@@ -42,7 +43,11 @@ impl Resource {
 
     /// Begins, if the site is armed for the subject. The thread stays in the event that it is in.
     #[inline]
-    pub fn begin<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Self {
+    pub fn begin<'a>(
+        site: &'static Site,
+        subject: Subject,
+        reify: impl FnOnce(&mut Reify<'a>),
+    ) -> Self {
         match site.is_armed() {
             true => Self::observed(site, subject, reify),
             false => Self::inert(),
@@ -50,7 +55,11 @@ impl Resource {
     }
 
     #[cold]
-    fn observed<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Self {
+    fn observed<'a>(
+        site: &'static Site,
+        subject: Subject,
+        reify: impl FnOnce(&mut Reify<'a>),
+    ) -> Self {
         let begun = super::enter_with(site, subject, reify).into_begun();
         if begun.id == 0 {
             return Self::inert();
@@ -59,7 +68,13 @@ impl Resource {
             recorder::swap_current(begun.before);
         }
         let (key, unwinding) = (subject.key, std::thread::panicking());
-        Resource(Some(Box::new(Holding { begun, site, key, unwinding, open: handler::take(begun.id) })))
+        Resource(Some(Box::new(Holding {
+            begun,
+            site,
+            key,
+            unwinding,
+            open: handler::take(begun.id),
+        })))
     }
 
     /// The event, if there is one.
@@ -98,7 +113,8 @@ impl Holding {
         let is_here = has_event(&self.begun) && recorder::own_lane().is_in_log_of(self.begun.about);
         let before = if is_here { recorder::swap_current(self.begun.id) } else { 0 };
         let begun = Begun { before, ..self.begun };
-        let wrote = has_event(&begun) && self.open.as_ref().is_some_and(|open| open.write_return(clock::now()));
+        let wrote = has_event(&begun)
+            && self.open.as_ref().is_some_and(|open| open.write_return(clock::now()));
         match wrote {
             true => recorder::end_marked(&begun, number, self.key, outcome, true),
             false => recorder::end(recorder::own_lane(), &begun, number, self.key, outcome),

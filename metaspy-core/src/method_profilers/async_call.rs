@@ -1,7 +1,7 @@
 //! Async calls: they leave their thread between polls, and may continue on another one.
 //!
-//! The *before* hook runs at the first poll, the *after* hook at completion or drop. During a poll the call is on the stack of
-//! the polling thread, so it is the caller of the calls that it makes.
+//! The *before* hook runs at the first poll, the *after* hook at completion or drop. During a poll
+//! the call is on the stack of the polling thread, so it is the caller of the calls that it makes.
 
 use metaspy_probe::{Seen, Value};
 
@@ -30,7 +30,8 @@ enum State {
     Over,
 }
 
-// SAFETY: what an entry keeps is `Send`, its receiver is a number and a static text, and everything else is shared.
+// SAFETY: what an entry keeps is `Send`, its receiver is a number and a static text, and everything
+// else is shared.
 unsafe impl Send for AsyncCall {}
 // SAFETY: nothing is done with a shared one.
 unsafe impl Sync for AsyncCall {}
@@ -40,7 +41,8 @@ impl AsyncCall {
     pub fn begin(site: &'static Site, seen: &Seen<'_>) -> Option<AsyncCall> {
         call_stack::with(|thread| {
             begin(thread, site, seen.receiver, seen.arguments())?;
-            let mut waiting = AsyncCall { state: State::Polled(thread.stack.len()), busy: 0, test: thread.test };
+            let mut waiting =
+                AsyncCall { state: State::Polled(thread.stack.len()), busy: 0, test: thread.test };
             waiting.pause(thread);
             Some(waiting)
         })?
@@ -126,7 +128,8 @@ impl AsyncCall {
         });
     }
 
-    /// True if it is the innermost call. Calls above it were left without an end, for example by `longjmp`; they end now.
+    /// True if it is the innermost call. Calls above it were left without an end, for example by
+    /// `longjmp`; they end now.
     fn is_innermost(&self, thread: &mut Thread) -> bool {
         let State::Polled(height) = self.state else { return false };
         while thread.stack.len() > height {

@@ -8,8 +8,8 @@ use crate::causality::Carried;
 use crate::event::EventId;
 use crate::recorder::{self, Lane};
 
-/// The block that a profiler is installed around, on one thread: what the block does, and what that causes on any thread,
-/// belongs to it.
+/// The block that a profiler is installed around, on one thread: what the block does, and what that
+/// causes on any thread, belongs to it.
 pub(crate) struct Block {
     /// The event of the block, as a [`Carried`]; [`NOT_BEGUN`] or [`WITHOUT_EVENT`].
     root: AtomicU64,
@@ -19,7 +19,8 @@ pub(crate) struct Block {
 
 /// The event that this thread is in.
 pub(super) fn current_event() -> Carried {
-    let event = recorder::current().and_then(|log| EventId::from_raw(recorder::current_event_in(log)));
+    let event =
+        recorder::current().and_then(|log| EventId::from_raw(recorder::current_event_in(log)));
     Carried::new(event)
 }
 
@@ -49,7 +50,8 @@ impl Block {
         self.root.load(Acquire) != WITHOUT_EVENT
     }
 
-    /// True if an event of this thread belongs to the block. `None`: one of its causes has left the window.
+    /// True if an event of this thread belongs to the block. `None`: one of its causes has left the
+    /// window.
     #[cold]
     pub fn has(&self, event: Carried) -> Option<bool> {
         let root = match self.root.load(Acquire) {

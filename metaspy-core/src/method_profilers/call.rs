@@ -36,22 +36,24 @@ pub struct CallEnd<'e> {
 pub struct Argument<'a>(&'a Value<'a>);
 
 impl Call<'_> {
-    /// A hash of the receiver: of its type, and its address or its key. `None` without a receiver, and for receivers that
-    /// were moved or have no size.
+    /// A hash of the receiver: of its type, and its address or its key. `None` without a receiver,
+    /// and for receivers that were moved or have no size.
     #[inline]
     pub fn identity(&self) -> Option<u64> {
         let receiver = self.entry.receiver();
         if receiver.identity == Identity::None {
             return None;
         }
-        // An object and its first field stand at one address: their types have other names. The end of a name says most.
+        // An object and its first field stand at one address: their types have other names. The end
+        // of a name says most.
         let name = receiver.type_name.get().as_bytes();
         let end = name.last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
         let kind = (end ^ (name.len() as u64) << 56).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
         Some((receiver.word ^ kind.rotate_left(17)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 
-    /// True if an address is all that identifies the receiver: another object may have it at another time.
+    /// True if an address is all that identifies the receiver: another object may have it at
+    /// another time.
     #[inline]
     pub fn is_by_address(&self) -> bool {
         self.entry.receiver().identity == Identity::Place
@@ -67,8 +69,9 @@ impl Call<'_> {
         (self.entry.receiver().identity != Identity::None).then_some(self.entry.receiver().word)
     }
 
-    /// The receiver of a woven call as a subject, for rows of a [`SubjectTable`](crate::method_profilers::SubjectTable).
-    /// [`Subject::NONE`] without a receiver, and for methods with `#[observe]`, whose subjects have kinds of their own.
+    /// The receiver of a woven call as a subject, for rows of a
+    /// [`SubjectTable`](crate::method_profilers::SubjectTable). [`Subject::NONE`] without a
+    /// receiver, and for methods with `#[observe]`, whose subjects have kinds of their own.
     pub fn subject(&self) -> Subject {
         match self.receiver_type() {
             "" => Subject::NONE,
@@ -76,7 +79,8 @@ impl Call<'_> {
         }
     }
 
-    /// The caller, as its place in the mirror: the nearest call around it that the profiler selected.
+    /// The caller, as its place in the mirror: the nearest call around it that the profiler
+    /// selected.
     pub fn caller(&self) -> Option<usize> {
         self.around.iter().rev().find_map(|entry| self.place_of(entry))
     }
@@ -120,14 +124,15 @@ impl Call<'_> {
 }
 
 impl CallEnd<'_> {
-    /// The ticks of the call, including the calls that it made; 0 if no clock was read. Of an async call, the ticks of its
-    /// polls. Readers show a column of ticks ([`Column::ticks`](crate::method_profilers::Column::ticks)) as time.
+    /// The ticks of the call, including the calls that it made; 0 if no clock was read. Of an async
+    /// call, the ticks of its polls. Readers show a column of ticks
+    /// ([`Column::ticks`](crate::method_profilers::Column::ticks)) as time.
     pub fn ticks(&self) -> u64 {
         self.ticks
     }
 
-    /// The ticks of the call without the observed calls that it made. A thread adds these up once for all profilers, so the
-    /// number is smaller while another profiler observes more methods.
+    /// The ticks of the call without the observed calls that it made. A thread adds these up once
+    /// for all profilers, so the number is smaller while another profiler observes more methods.
     pub fn own_ticks(&self) -> u64 {
         self.ticks.saturating_sub(self.inner)
     }
@@ -146,8 +151,8 @@ impl CallEnd<'_> {
         self.returned
     }
 
-    /// Writes the returned value as `Debug` does. False if the value is not visible, or if its type has no `Debug` or one that
-    /// panics or was too slow before.
+    /// Writes the returned value as `Debug` does. False if the value is not visible, or if its type
+    /// has no `Debug` or one that panics or was too slow before.
     pub fn show(&self, into: &mut dyn Write) -> bool {
         self.returned.is_some_and(|value| shown(value, into))
     }
@@ -164,13 +169,15 @@ impl Argument<'_> {
         self.0.type_name()
     }
 
-    /// Writes the argument as `Debug` does. False if its type has no `Debug`, or one that panics or was too slow before.
+    /// Writes the argument as `Debug` does. False if its type has no `Debug`, or one that panics or
+    /// was too slow before.
     pub fn show(&self, into: &mut dyn Write) -> bool {
         shown(self.0, into)
     }
 }
 
-/// Writes a value as `Debug` does. False if its type has no `Debug`, or one that panics or was too slow before.
+/// Writes a value as `Debug` does. False if its type has no `Debug`, or one that panics or was too
+/// slow before.
 pub(super) fn shown(value: &Value<'_>, into: &mut dyn Write) -> bool {
     with_patience(value.kind(), || value.show(into)).done().unwrap_or(false)
 }

@@ -26,8 +26,8 @@ use crate::recorder::{self, ProfilerState};
 #[repr(transparent)]
 pub(crate) struct Activation(pub(super) NonZeroU32);
 
-/// In an entry: its call is no test. It is a number, because an `Option` has a gap, and an entry with a gap is copied when it
-/// is made.
+/// In an entry: its call is no test. It is a number, because an `Option` has a gap, and an entry
+/// with a gap is copied when it is made.
 pub(super) const NO_TEST: u32 = u32::MAX;
 /// Calls at which a thread looks for the name of its test.
 const TRIES: u8 = 100;
@@ -38,7 +38,8 @@ pub(crate) struct Thread {
     pub stack: PageVec<Entry>,
     /// By the number of a site, the number of its calls among them.
     pub depths: PageVec<u32>,
-    /// The profilers of the calls at the bottom of the stack. It changes only while the stack is empty.
+    /// The profilers of the calls at the bottom of the stack. It changes only while the stack is
+    /// empty.
     bottom: Option<Hold>,
     /// The test that it runs; 0 = none.
     pub test: u32,
@@ -74,19 +75,21 @@ impl KnownEvents {
 
     /// Remembers them.
     pub fn remember(&mut self, event: Carried, present: &Present, outside: u32) {
-        self.0[event.to_bits() as usize % self.0.len()] = KnownEvent { event, present: present.number, outside };
+        self.0[event.to_bits() as usize % self.0.len()] =
+            KnownEvent { event, present: present.number, outside };
     }
 }
 
-/// A running call: two lines of the cache, and of a call that profilers see the end of only the first one.
+/// A running call: two lines of the cache, and of a call that profilers see the end of only the
+/// first one.
 #[repr(C, align(64))]
 pub(crate) struct Entry {
     /// The number of the site.
     pub site: u32,
     /// Calls of the same method around it.
     pub depth: u32,
-    /// Ticks of the calls that it made. Not beside their number: both would be loaded at once, and the processor waits for a
-    /// load of two stores.
+    /// Ticks of the calls that it made. Not beside their number: both would be loaded at once, and
+    /// the processor waits for a load of two stores.
     pub inner: u64,
     /// The tick of its begin, if calls are timed.
     pub started: u64,
@@ -126,7 +129,8 @@ impl Thread {
         }
     }
 
-    /// A thread that is in a call, with this memory for a few calls inside of it, of sites with the first numbers.
+    /// A thread that is in a call, with this memory for a few calls inside of it, of sites with the
+    /// first numbers.
     pub fn within(
         call: Entry,
         calls: &mut [MaybeUninit<Entry>],
@@ -147,7 +151,8 @@ impl Thread {
         &mut self.depths[site as usize]
     }
 
-    /// Holds the profilers that hooks call now, for a call that begins. Without a change of profilers, threads do not meet.
+    /// Holds the profilers that hooks call now, for a call that begins. Without a change of
+    /// profilers, threads do not meet.
     #[inline]
     pub fn hold(&mut self) -> Option<Hold> {
         match self.known_hold() {
@@ -156,7 +161,8 @@ impl Thread {
         }
     }
 
-    /// As [`Thread::hold`], if the call around holds these profilers, or the call before at the bottom of the stack.
+    /// As [`Thread::hold`], if the call around holds these profilers, or the call before at the
+    /// bottom of the stack.
     #[inline(always)]
     pub fn known_hold(&self) -> Option<Hold> {
         let known = match self.stack.last() {
@@ -188,12 +194,13 @@ impl Thread {
         if self.tries != 0 {
             self.find_test();
         }
-        let has_depth = (site as usize) < self.depths.len() || self.depths.extend_to(site as usize + 1, 0);
+        let has_depth =
+            (site as usize) < self.depths.len() || self.depths.extend_to(site as usize + 1, 0);
         has_depth && self.stack.has_room()
     }
 
-    /// Finds the test that the thread is named after. This takes memory and locks, so it waits until no signal handler
-    /// calls, for a while: a thread may block a signal for ever.
+    /// Finds the test that the thread is named after. This takes memory and locks, so it waits
+    /// until no signal handler calls, for a while: a thread may block a signal for ever.
     #[cold]
     fn find_test(&mut self) {
         self.tries -= 1;
@@ -275,7 +282,8 @@ pub(crate) fn is_busy() -> bool {
 #[inline(always)]
 pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     let observed = &recorder::own_lane().profilers;
-    if observed.is_busy.load(Relaxed) || (observed.calls.load(Relaxed).is_null() && !make(observed)) {
+    if observed.is_busy.load(Relaxed) || (observed.calls.load(Relaxed).is_null() && !make(observed))
+    {
         return None;
     }
     with_known(observed, |thread| Some(f(thread)))
@@ -283,7 +291,10 @@ pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
 
 /// As [`with`], if the thread has a state.
 #[inline(always)]
-pub(super) fn with_known<R>(observed: &ProfilerState, f: impl FnOnce(&mut Thread) -> Option<R>) -> Option<R> {
+pub(super) fn with_known<R>(
+    observed: &ProfilerState,
+    f: impl FnOnce(&mut Thread) -> Option<R>,
+) -> Option<R> {
     let (thread, _idle) = known(observed)?;
     f(thread)
 }
@@ -298,8 +309,8 @@ pub(super) fn known(observed: &ProfilerState) -> Option<(&mut Thread, Idle<'_>)>
     }
     observed.is_busy.store(true, Relaxed);
     let idle = Idle(&observed.is_busy);
-    // SAFETY: `make` made it, it stays until the thread ends, and `is_busy` excludes every other user until `idle` is
-    // dropped. No caller keeps the thread for longer.
+    // SAFETY: `make` made it, it stays until the thread ends, and `is_busy` excludes every other
+    // user until `idle` is dropped. No caller keeps the thread for longer.
     Some((unsafe { &mut *thread }, idle))
 }
 
@@ -313,7 +324,8 @@ impl Drop for Idle<'_> {
     }
 }
 
-/// The state of a thread at its first call, without the allocator and without a lock. False: its end would not be seen.
+/// The state of a thread at its first call, without the allocator and without a lock. False: its
+/// end would not be seen.
 #[cold]
 #[inline(never)]
 fn make(observed: &ProfilerState) -> bool {

@@ -1,13 +1,17 @@
-//! Callers, callees, counts and times (SPY, section 4.4; Execution profiling blueprints, section 3).
+//! Callers, callees, counts and times (SPY, section 4.4; Execution profiling blueprints, section
+//! 3).
 
 use crate::format::profile::{Column, built_in};
 use crate::method_profilers::table::CallTimes;
-use crate::method_profilers::{Call, CallEnd, CallerTable, Columns, Count, Data, MethodProfiler, MethodSpy, Tables};
+use crate::method_profilers::{
+    Call, CallEnd, CallerTable, Columns, Count, Data, MethodProfiler, MethodSpy, Tables,
+};
 
-/// Time of each method, total and self, and its callers. The total of a recursion counts once, with the outermost call:
-/// the times of a method's callers add up to its own.
+/// Time of each method, total and self, and its callers. The total of a recursion counts once, with
+/// the outermost call: the times of a method's callers add up to its own.
 ///
-/// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods, with the columns `total` and `self`, and `callers`, with `calls` and `total`.
+/// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods,
+/// with the columns `total` and `self`, and `callers`, with `calls` and `total`.
 #[derive(Default)]
 pub struct Calls {
     callers: CallerTable,
@@ -23,7 +27,10 @@ pub struct Timed {
 
 impl Data for Timed {
     fn new(columns: &mut Columns<'_>) -> Self {
-        Timed { total: columns.sum(Column::ticks("total")), own: columns.sum(Column::ticks("self")) }
+        Timed {
+            total: columns.sum(Column::ticks("total")),
+            own: columns.sum(Column::ticks("self")),
+        }
     }
 }
 

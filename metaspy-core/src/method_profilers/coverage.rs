@@ -1,19 +1,21 @@
-//! What tests cover: how often each method ran, on how many objects, and in which tests (SPY, section 5.1).
+//! What tests cover: how often each method ran, on how many objects, and in which tests (SPY,
+//! section 5.1).
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::format::profile::{Column, built_in};
 use crate::method_profilers::{
-    Call, CallEnd, Choice, Columns, Count, Data, Facts, IdentitySet, Interest, MethodProfiler, MethodSpy, Returns,
-    SubjectTable, Tables,
+    Call, CallEnd, Choice, Columns, Count, Data, Facts, IdentitySet, Interest, MethodProfiler,
+    MethodSpy, Returns, SubjectTable, Tables,
 };
 
-/// Counts executions, receivers and tests of each method; with deep weaving, finds the methods that always return the
-/// same.
+/// Counts executions, receivers and tests of each method; with deep weaving, finds the methods that
+/// always return the same.
 ///
-/// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods, with the columns
-/// `receivers`, `identity`, `returns` and `calls made`, and `tests`, with a row for each method and test. Without deep weaving,
-/// `calls made` is a lower bound, because no more calls are looked at once the receivers are counted.
+/// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods,
+/// with the columns `receivers`, `identity`, `returns` and `calls made`, and `tests`, with a row
+/// for each method and test. Without deep weaving, `calls made` is a lower bound, because no more
+/// calls are looked at once the receivers are counted.
 #[derive(Default)]
 pub struct TestCoverage {
     /// A method shows what it returns: then the calls that each makes are counted, too.
@@ -24,7 +26,8 @@ pub struct TestCoverage {
 /// Distinguished objects of a method.
 const RECEIVERS: usize = 100;
 
-/// How receivers are distinguished. With an address, their number is a lower bound: values move, and memory is reused.
+/// How receivers are distinguished. With an address, their number is a lower bound: values move,
+/// and memory is reused.
 const IDENTITIES: [&str; 2] = ["key", built_in::ADDRESS];
 
 /// The coverage of a method.
@@ -33,8 +36,8 @@ pub struct Covered {
     pub receivers: IdentitySet<RECEIVERS>,
     /// What it returned.
     pub returns: Returns,
-    /// How many calls it made to other methods of the mirror, where all are seen: with deep weaving. Methods of other
-    /// profilers count, too, while those are installed.
+    /// How many calls it made to other methods of the mirror, where all are seen: with deep
+    /// weaving. Methods of other profilers count, too, while those are installed.
     pub calls: Count,
     receiver_count: Count,
     identity: Choice,

@@ -25,8 +25,8 @@ use crate::site::{self, Site, SiteEntry};
 /// The bit of a site that is a test.
 const TEST: u32 = 1 << 31;
 
-/// Uninstalls every profiler in a forked child. Threads that held a profiler's locks do not exist there, and a count of
-/// the child cannot reach its parent.
+/// Uninstalls every profiler in a forked child. Threads that held a profiler's locks do not exist
+/// there, and a count of the child cannot reach its parent.
 pub(super) fn forget_profilers() {
     present::forget();
     contexts::publish(None, &[], true);
@@ -37,7 +37,8 @@ pub(super) fn forget_profilers() {
 pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     let interest = |entry: &SiteEntry| -> u32 {
         let site = entry.id.0 as usize;
-        let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(site));
+        let interested =
+            observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(site));
         let bits = interested.fold(0, |bits, (at, _)| bits | 1 << at);
         if !observers.is_empty() && facts_of(entry).is_test { bits | TEST } else { bits }
     };
@@ -52,7 +53,10 @@ pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     let blocks = bits(&|observer| observer.block().is_some());
     // Whether a call belongs to a block is decided when it begins.
     let before = TEST | blocks | bits(&|observer| !observer.sees_only_ends());
-    let mut trees = observers.iter().enumerate().filter_map(|(at, observer)| Some((observer.context_tree()?, 1 << at)));
+    let mut trees = observers
+        .iter()
+        .enumerate()
+        .filter_map(|(at, observer)| Some((observer.context_tree()?, 1 << at)));
     let tree = trees.next();
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let number = NEXT.fetch_add(1, Relaxed);
@@ -86,8 +90,9 @@ pub(super) fn publish(present: Present) -> Option<Replaced<Present>> {
 /// Begins a call for the profilers that observe its site.
 #[inline]
 pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> {
-    // Before the profilers, which are stored before this changes: whoever sees the new word sees the new observers, too. Read
-    // behind them, the answer of an earlier observer would be settled under the new word, and the new one be never called.
+    // Before the profilers, which are stored before this changes: whoever sees the new word sees
+    // the new observers, too. Read behind them, the answer of an earlier observer would be settled
+    // under the new word, and the new one be never called.
     let who = arm::settled();
     call_stack::with(|thread| {
         let interest = begin(thread, site, seen.receiver, seen.arguments())?;
@@ -98,8 +103,8 @@ pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> 
     })?
 }
 
-/// Lets hooks observe further calls by themselves, if the only profiler that is called before them has no more interest in
-/// them.
+/// Lets hooks observe further calls by themselves, if the only profiler that is called before them
+/// has no more interest in them.
 fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &Seen<'_>) {
     let Some((entry, around)) = thread.stack.split_last() else { return };
     let before = interest & entry.present.before;
@@ -107,7 +112,9 @@ fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &
     if !before.is_power_of_two() || before == TEST {
         return;
     }
-    let Some(observer) = entry.present.observers.get(before.trailing_zeros() as usize) else { return };
+    let Some(observer) = entry.present.observers.get(before.trailing_zeros() as usize) else {
+        return;
+    };
     let Some((count, is_of_all)) = observer.settled(entry, around, thread.test) else { return };
     // A key may be anything.
     if !is_of_all && seen.receiver.word == ANY {
@@ -144,8 +151,8 @@ pub(crate) fn enter_for_end(number: u32) -> Option<Activation> {
     })?
 }
 
-/// The observers of a site whose calls profilers observe at their ends only. `None` if there are no such profilers, or
-/// others.
+/// The observers of a site whose calls profilers observe at their ends only. `None` if there are no
+/// such profilers, or others.
 pub(crate) fn observers_at_end(number: u32) -> Option<CachedObservers> {
     call_stack::with(|thread| {
         let present = thread.hold()?;
@@ -154,7 +161,8 @@ pub(crate) fn observers_at_end(number: u32) -> Option<CachedObservers> {
     })?
 }
 
-/// Puts a call on the stack of its thread, if a profiler observes its site. Returns the bits of those that do.
+/// Puts a call on the stack of its thread, if a profiler observes its site. Returns the bits of
+/// those that do.
 pub(super) fn begin(
     thread: &mut Thread,
     site: &'static Site,
@@ -167,7 +175,8 @@ pub(super) fn begin(
     if interest == 0 || is_meta() || !thread.has_room(number) {
         return None;
     }
-    let outside = if interest & present.blocks == 0 { 0 } else { outside_of(thread, &present, number) };
+    let outside =
+        if interest & present.blocks == 0 { 0 } else { outside_of(thread, &present, number) };
     let before = interest & present.before & !outside;
     let test_before = if interest & TEST == 0 { NO_TEST } else { begin_test(thread, site) };
     let entry = push(thread, number, interest & !outside, present)?;
@@ -251,7 +260,8 @@ pub(crate) fn returned(activation: Activation, value: &Value<'_>, outcome: Outco
 fn end(Activation(place): Activation, outcome: Outcome, returned: Option<&Value<'_>>) {
     let place = place.get() as usize;
     call_stack::with(|thread| {
-        // A call whose frame was left without an end, as `longjmp` does, ends with the one around it.
+        // A call whose frame was left without an end, as `longjmp` does, ends with the one around
+        // it.
         while thread.stack.len() > place {
             finish_innermost(thread, Outcome::Returned, None);
         }
@@ -263,7 +273,11 @@ fn end(Activation(place): Activation, outcome: Outcome, returned: Option<&Value<
 
 /// Ends the innermost call.
 #[cold]
-pub(super) fn finish_innermost(thread: &mut Thread, outcome: Outcome, returned: Option<&Value<'_>>) {
+pub(super) fn finish_innermost(
+    thread: &mut Thread,
+    outcome: Outcome,
+    returned: Option<&Value<'_>>,
+) {
     finish_last(thread, outcome, returned);
 }
 
@@ -357,14 +371,15 @@ fn each_reversed(present: &Present, interest: u32) -> impl Iterator<Item = &dyn 
     })
 }
 
-/// True if this thread runs code on behalf of metaspy, such as a `Debug` impl for a recorded argument.
+/// True if this thread runs code on behalf of metaspy, such as a `Debug` impl for a recorded
+/// argument.
 #[inline]
 fn is_meta() -> bool {
     recorder::lane_level() > 0
 }
 
-/// Runs the code of a profiler, or code of the program on its behalf. Its calls are not observed, and a panic is caught and
-/// counted.
+/// Runs the code of a profiler, or code of the program on its behalf. Its calls are not observed,
+/// and a panic is caught and counted.
 pub(super) fn guarded<R>(f: impl FnOnce() -> R) -> Option<R> {
     recorder::at_meta_level(f)
 }

@@ -3,7 +3,9 @@
 use linkme::distributed_slice;
 
 use crate::Profiler;
-use crate::method_profilers::{Allocations, Calls, Contexts, MethodProfiler, Repeats, TestCoverage, Types};
+use crate::method_profilers::{
+    Allocations, Calls, Contexts, MethodProfiler, Repeats, TestCoverage, Types,
+};
 
 /// The method profilers of this program that have a factory: those of metaspy, and those of
 /// [`profiler!`](crate::profiler!).
@@ -43,7 +45,14 @@ impl ProfilerFactory {
 
     /// True for the method profilers of metaspy itself.
     pub fn is_built_in(&self) -> bool {
-        let names = [TestCoverage::NAME, Calls::NAME, Contexts::NAME, Allocations::NAME, Types::NAME, Repeats::NAME];
+        let names = [
+            TestCoverage::NAME,
+            Calls::NAME,
+            Contexts::NAME,
+            Allocations::NAME,
+            Types::NAME,
+            Repeats::NAME,
+        ];
         names.contains(&self.name)
     }
 
@@ -53,7 +62,8 @@ impl ProfilerFactory {
     }
 }
 
-/// Makes a method profiler available by its name: to `METASPY_PROFILE` and to `cargo metaspy run --profile`.
+/// Makes a method profiler available by its name: to `METASPY_PROFILE` and to
+/// `cargo metaspy run --profile`.
 #[macro_export]
 macro_rules! profiler {
     ($type:ty) => {

@@ -1,7 +1,7 @@
 //! What the hooks of a timed call cost, measured once in this process, and kept in its recordings.
 //!
-//! The hooks are those of woven functions, and are called as these call them, so nothing of a hook is compiled for a measurement
-//! alone. Meanwhile they work in memory that belongs to no recording.
+//! The hooks are those of woven functions, and are called as these call them, so nothing of a hook
+//! is compiled for a measurement alone. Meanwhile they work in memory that belongs to no recording.
 
 use std::hint::black_box;
 use std::mem::MaybeUninit;
@@ -69,8 +69,8 @@ static MEASURING: Mutex<()> = Mutex::new(());
 /// The times of the method; its calls by the caller, and their time.
 static PAIRS: [Pair; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
-/// Measures the cost, if that was not yet done, and writes it into a recording. Where hooks are not in assembly, or no
-/// instruction reads the clock, there is nothing to measure.
+/// Measures the cost, if that was not yet done, and writes it into a recording. Where hooks are not
+/// in assembly, or no instruction reads the clock, there is nothing to measure.
 pub(super) fn measure_for(log: &Log) {
     if COST.get().is_none() {
         let _measuring = lock(&MEASURING);
@@ -111,10 +111,19 @@ fn measure() -> Option<Cost> {
     let mut cells = [CachedObservers::NONE.cell(0), observers.cell(arm::settled())];
     let mut calls = [const { MaybeUninit::uninit() }; 2];
     let mut depths = [const { MaybeUninit::uninit() }; 2];
-    let mut thread = Thread::within(Entry::of_end(CALLER, 0, hold.above(), None), &mut calls, &mut depths);
+    let mut thread =
+        Thread::within(Entry::of_end(CALLER, 0, hold.above(), None), &mut calls, &mut depths);
     let pages = ScratchPages::new()?;
-    pages.remember_pair(TABLE, Key { site: CALLEE, second: CALLER, key: 0 }.who(), [&PAIRS[0], &PAIRS[1]]);
-    let own = Apart { cells: cells.as_mut_ptr(), calls: from_mut(&mut *thread).cast(), pages: pages.address() };
+    pages.remember_pair(
+        TABLE,
+        Key { site: CALLEE, second: CALLER, key: 0 }.who(),
+        [&PAIRS[0], &PAIRS[1]],
+    );
+    let own = Apart {
+        cells: cells.as_mut_ptr(),
+        calls: from_mut(&mut *thread).cast(),
+        pages: pages.address(),
+    };
     apart(own, || {
         let plain = fastest_round(call)?;
         let showing = fastest_round(call_that_shows_its_value)?;
@@ -142,7 +151,8 @@ fn call_that_shows_its_value() {
     }
 }
 
-/// The fastest round of such calls. `None` if something else has happened than these calls: profilers were installed, say.
+/// The fastest round of such calls. `None` if something else has happened than these calls:
+/// profilers were installed, say.
 #[inline(always)]
 fn fastest_round(call: impl Fn()) -> Option<Round> {
     let [[_, own], [calls, _]] = &PAIRS;

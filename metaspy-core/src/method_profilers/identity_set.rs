@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use crate::method_profilers::Call;
 use crate::platform::own_pages;
 
-/// A set of at most `MOST` objects, distinguished by type and address or key. Its size is a lower bound: Rust moves values,
-/// and uses memory again. It takes pages of the system at the first object, without the program's allocator and without a
-/// lock, because a signal handler may make the call.
+/// A set of at most `MOST` objects, distinguished by type and address or key. Its size is a lower
+/// bound: Rust moves values, and uses memory again. It takes pages of the system at the first
+/// object, without the program's allocator and without a lock, because a signal handler may make
+/// the call.
 #[derive(Debug, Default)]
 pub struct IdentitySet<const MOST: usize = 100> {
-    /// The first of [`IdentitySet::CELLS`] cells; null before the first object. A cell that is 0 is free.
+    /// The first of [`IdentitySet::CELLS`] cells; null before the first object. A cell that is 0 is
+    /// free.
     cells: AtomicPtr<AtomicU64>,
     used: AtomicUsize,
 }
@@ -42,7 +44,8 @@ impl<const MOST: usize> IdentitySet<MOST> {
         let identity = identity.max(1);
         let Some(cells) = self.cells() else { return false };
         let first = (identity >> 32) as usize;
-        let cells = (0..cells.len()).map(|step| cells[(first + step) & (cells.len() - 1)].load(Ordering::Relaxed));
+        let cells = (0..cells.len())
+            .map(|step| cells[(first + step) & (cells.len() - 1)].load(Ordering::Relaxed));
         cells.take_while(|found| *found != 0).any(|found| found == identity)
     }
 
@@ -54,7 +57,8 @@ impl<const MOST: usize> IdentitySet<MOST> {
             let cell = &cells[(first + step) & mask];
             match cell.load(Ordering::Relaxed) {
                 found if found == identity => return false,
-                0 => match cell.compare_exchange(0, identity, Ordering::Relaxed, Ordering::Relaxed) {
+                0 => match cell.compare_exchange(0, identity, Ordering::Relaxed, Ordering::Relaxed)
+                {
                     Ok(_) => {
                         // Several threads may be here at once when one place is left.
                         return self.used.fetch_add(1, Ordering::Relaxed) < MOST;
@@ -84,7 +88,12 @@ impl<const MOST: usize> IdentitySet<MOST> {
         if made.is_null() {
             return None;
         }
-        match self.cells.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
+        match self.cells.compare_exchange(
+            std::ptr::null_mut(),
+            made,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        ) {
             Ok(_) => Some(made),
             Err(other) => {
                 // SAFETY: it was taken above, and nothing else refers to it.

@@ -1,5 +1,5 @@
-//! Calls whose words this thread knows: they begin and end without a search and without a call of another function, so their
-//! hooks save no registers.
+//! Calls whose words this thread knows: they begin and end without a search and without a call of
+//! another function, so their hooks save no registers.
 
 use std::num::NonZeroU32;
 
@@ -10,10 +10,14 @@ use crate::method_profilers::present;
 use crate::method_profilers::table::{CallTimes, known_pair};
 use crate::recorder::{CachedObservers, ProfilerState};
 
-/// Begins a call on the stack of its thread, at a site with these observers. `None`: nothing has changed, and it must begin in
-/// another way.
+/// Begins a call on the stack of its thread, at a site with these observers. `None`: nothing has
+/// changed, and it must begin in another way.
 #[inline(always)]
-pub(crate) fn begin(observed: &ProfilerState, observers: CachedObservers, site: u32) -> Option<Activation> {
+pub(crate) fn begin(
+    observed: &ProfilerState,
+    observers: CachedObservers,
+    site: u32,
+) -> Option<Activation> {
     // No closure, because the compiler would not inline one of this size.
     let (thread, _idle) = call_stack::known(observed)?;
     let present = thread.known_hold()?;
@@ -36,20 +40,29 @@ pub(crate) fn begin(observed: &ProfilerState, observers: CachedObservers, site: 
     NonZeroU32::new(thread.stack.len() as u32).map(Activation)
 }
 
-/// Ends such a call, which did not fail. `None`: nothing has changed, and it must end in another way.
+/// Ends such a call, which did not fail. `None`: nothing has changed, and it must end in another
+/// way.
 #[inline(always)]
-pub(crate) fn end(observed: &ProfilerState, Activation(place): Activation, observers: CachedObservers) -> Option<()> {
+pub(crate) fn end(
+    observed: &ProfilerState,
+    Activation(place): Activation,
+    observers: CachedObservers,
+) -> Option<()> {
     call_stack::with_known(observed, |thread| {
         let (entry, around) = thread.stack.split_last()?;
         if around.len() + 1 != place.get() as usize || !present::is_there() {
             return None;
         }
         let now = if entry.present.is_timed() { clock::counter()? } else { 0 };
-        if entry.present.address() != observers.profilers || entry.shown.is_some() || entry.present.is_counted() {
+        if entry.present.address() != observers.profilers
+            || entry.shown.is_some()
+            || entry.present.is_counted()
+        {
             return None;
         }
         let table = u32::try_from(observers.callers).ok()?;
-        let pair = known_pair(observed, table, entry.site, around.last().map_or(0, |around| around.site))?;
+        let pair =
+            known_pair(observed, table, entry.site, around.last().map_or(0, |around| around.site))?;
         let ticks = now.saturating_sub(entry.started);
         let own = ticks.saturating_sub(entry.inner);
         if let Some(tree) = tree(observers.tree) {

@@ -10,20 +10,20 @@ use crate::method_profilers::table::{CallerTable, Count, Data, Tables};
 pub enum Interest<'s> {
     /// Each call.
     Each,
-    /// Calls on other objects. Further calls of this thread on the same object, or on none if this one has none, are only
-    /// counted: by the tally, and in this column.
+    /// Calls on other objects. Further calls of this thread on the same object, or on none if this
+    /// one has none, are only counted: by the tally, and in this column.
     OtherObjects(Option<&'s Count>),
     /// None. Further calls of this thread are only counted: by the tally, and in this column.
     Nothing(Option<&'s Count>),
 }
 
-/// A profiler with hooks before, after and around the calls of methods, and with data of its own for each package, type and
-/// method.
+/// A profiler with hooks before, after and around the calls of methods, and with data of its own
+/// for each package, type and method.
 ///
-/// Its hooks run in place, on the thread of the call, and nothing that they call is observed. A panic in one is caught and
-/// counted.
-/// If the program calls observed methods in signal handlers, its hooks run there, too: then they must neither take memory nor
-/// wait for a lock. Values in columns and rows of tables do neither, so [`Calls`](crate::method_profilers::Calls) can be used.
+/// Its hooks run in place, on the thread of the call, and nothing that they call is observed. A
+/// panic in one is caught and counted. If the program calls observed methods in signal handlers,
+/// its hooks run there, too: then they must neither take memory nor wait for a lock. Values in
+/// columns and rows of tables do neither, so [`Calls`](crate::method_profilers::Calls) can be used.
 pub trait MethodProfiler: Send + Sync + Sized + 'static {
     /// The name of the profiler and of its profile.
     const NAME: &'static str;
@@ -42,11 +42,13 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     const ONLY_CONTEXTS: bool = false;
 
-    /// True if all that it records of a call is known when the call begins, at hooks that see no more.
+    /// True if all that it records of a call is known when the call begins, at hooks that see no
+    /// more.
     #[doc(hidden)]
     const ONLY_BEGINNINGS: bool = false;
 
-    /// The table of callers, if the times of a call, there and at its method, are all that a call changes.
+    /// The table of callers, if the times of a call, there and at its method, are all that a call
+    /// changes.
     #[doc(hidden)]
     fn times(&self) -> Option<&CallerTable> {
         None
@@ -83,9 +85,9 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
         let _ = (spy, call);
     }
 
-    /// The interest in further calls of a method; called after [`MethodProfiler::before`]. Calls that only need to be counted
-    /// are counted at their hook, for a few nanoseconds, until another test begins or ends. Not called while several
-    /// profilers observe the method.
+    /// The interest in further calls of a method; called after [`MethodProfiler::before`]. Calls
+    /// that only need to be counted are counted at their hook, for a few nanoseconds, until another
+    /// test begins or ends. Not called while several profilers observe the method.
     fn interest<'s>(&self, spy: &'s MethodSpy<Self>, call: &Call<'_>) -> Interest<'s> {
         let _ = (spy, call);
         Interest::Each

@@ -31,11 +31,13 @@ pub struct PackageSpy<P: MethodProfiler> {
 
 /// A type with all its impls, a trait with its default methods, or the free functions of a module.
 pub struct TypeSpy<P: MethodProfiler> {
-    /// Its name; empty for the free functions of a module. A type of another crate has its whole path.
+    /// Its name; empty for the free functions of a module. A type of another crate has its whole
+    /// path.
     pub name: String,
     /// True for a trait.
     pub is_trait: bool,
-    /// The traits that it implements, as far as methods of theirs have sites; of a trait, its supertraits.
+    /// The traits that it implements, as far as methods of theirs have sites; of a trait, its
+    /// supertraits.
     pub traits: Vec<String>,
     /// The package in which it is defined.
     pub package: Arc<PackageSpy<P>>,
@@ -79,27 +81,31 @@ struct Selected {
 }
 
 impl<P: MethodProfiler> Mirror<P> {
-    /// The mirror of this program, with the methods that the profiler selects and with their values in a table.
+    /// The mirror of this program, with the methods that the profiler selects and with their values
+    /// in a table.
     pub(super) fn new(profiler: &P, tables: &mut Tables<'_>) -> Self {
         let sites = site::entries();
         let methods = sites.iter().filter(|entry| is_method(entry));
         let selected = methods.filter_map(|entry| {
             let facts = facts_of(entry);
-            (!facts.is_alone && profiler.selects(facts)).then_some(Selected { site: entry.id, facts })
+            (!facts.is_alone && profiler.selects(facts))
+                .then_some(Selected { site: entry.id, facts })
         });
         let selected: Vec<Selected> = selected.collect();
         let mut declaration = Columns::declaration();
         drop(P::Method::new(&mut declaration));
         let columns = declaration.into_declared();
-        let table =
-            (!columns.is_empty()).then(|| tables.install("", KeyKind::Site, columns, TableRows::Sites(sites.len())));
+        let table = (!columns.is_empty())
+            .then(|| tables.install("", KeyKind::Site, columns, TableRows::Sites(sites.len())));
         Mirror::made_of(selected, sites.len(), table.as_ref())
     }
 
     fn made_of(selected: Vec<Selected>, sites: usize, table: Option<&Arc<Table>>) -> Self {
         let by_site = vec![0; sites + 1];
-        let mut mirror = Mirror { packages: Vec::new(), types: Vec::new(), methods: Vec::new(), by_site };
-        let crates: BTreeSet<String> = selected.iter().map(|method| method.facts.package().to_owned()).collect();
+        let mut mirror =
+            Mirror { packages: Vec::new(), types: Vec::new(), methods: Vec::new(), by_site };
+        let crates: BTreeSet<String> =
+            selected.iter().map(|method| method.facts.package().to_owned()).collect();
         let mut traits: BTreeMap<(String, String), (bool, Vec<String>)> = BTreeMap::new();
         for Selected { facts, .. } in &selected {
             let (is_trait, all) = traits.entry(type_of(facts, &crates)).or_default();
@@ -115,7 +121,13 @@ impl<P: MethodProfiler> Mirror<P> {
         let mut types: BTreeMap<(String, String), Arc<TypeSpy<P>>> = BTreeMap::new();
         for ((module, name), (is_trait, traits)) in traits {
             let package = mirror.package(&module, &mut packages);
-            let spy = Arc::new(TypeSpy { name: name.clone(), is_trait, traits, package, data: P::Type::default() });
+            let spy = Arc::new(TypeSpy {
+                name: name.clone(),
+                is_trait,
+                traits,
+                package,
+                data: P::Type::default(),
+            });
             mirror.types.push(Arc::clone(&spy));
             types.insert((module, name), spy);
         }
@@ -133,12 +145,17 @@ impl<P: MethodProfiler> Mirror<P> {
         mirror
     }
 
-    fn package(&mut self, path: &str, known: &mut BTreeMap<String, Arc<PackageSpy<P>>>) -> Arc<PackageSpy<P>> {
+    fn package(
+        &mut self,
+        path: &str,
+        known: &mut BTreeMap<String, Arc<PackageSpy<P>>>,
+    ) -> Arc<PackageSpy<P>> {
         if let Some(spy) = known.get(path) {
             return Arc::clone(spy);
         }
         let parent = path.rsplit_once("::").map(|(parent, _)| self.package(parent, known));
-        let spy = Arc::new(PackageSpy { path: path.to_owned(), parent, data: P::Package::default() });
+        let spy =
+            Arc::new(PackageSpy { path: path.to_owned(), parent, data: P::Package::default() });
         self.packages.push(Arc::clone(&spy));
         known.insert(path.to_owned(), Arc::clone(&spy));
         spy
@@ -160,8 +177,13 @@ impl<P: MethodProfiler> Mirror<P> {
     }
 
     /// The packages directly within a package.
-    pub fn packages_of(&self, package: &PackageSpy<P>) -> impl Iterator<Item = &Arc<PackageSpy<P>>> {
-        let is_its = move |spy: &&Arc<PackageSpy<P>>| spy.parent.as_deref().is_some_and(|it| std::ptr::eq(it, package));
+    pub fn packages_of(
+        &self,
+        package: &PackageSpy<P>,
+    ) -> impl Iterator<Item = &Arc<PackageSpy<P>>> {
+        let is_its = move |spy: &&Arc<PackageSpy<P>>| {
+            spy.parent.as_deref().is_some_and(|it| std::ptr::eq(it, package))
+        };
         self.packages.iter().filter(is_its)
     }
 
@@ -203,8 +225,8 @@ fn is_method(entry: &SiteEntry) -> bool {
     matches!(def.kind, SiteKind::Method | SiteKind::Async) && def.skipped.is_none()
 }
 
-/// The module and the name of the type that a method belongs to, by the place of its definition. The name is empty for
-/// free functions.
+/// The module and the name of the type that a method belongs to, by the place of its definition.
+/// The name is empty for free functions.
 fn type_of(facts: &Facts, crates: &BTreeSet<String>) -> (String, String) {
     let owner = facts.owner_module_and_name(|name| crates.contains(name));
     let (module, name) = owner.unwrap_or((&facts.module, ""));

@@ -1,16 +1,20 @@
-//! Method profilers: hooks before, after and around the calls of methods, with data for each package, type and method.
+//! Method profilers: hooks before, after and around the calls of methods, with data for each
+//! package, type and method.
 //!
-//! This is SPY's structural correspondence (*Spy: A flexible code profiling framework*, sections 3 and 4). A profiler adds up
-//! its values in place, at the element that they belong to: [`PackageSpy`], [`TypeSpy`] or [`MethodSpy`]. It sees every method
-//! that has a site, observed or woven, run or not.
+//! This is SPY's structural correspondence (*Spy: A flexible code profiling framework*, sections 3
+//! and 4). A profiler adds up its values in place, at the element that they belong to:
+//! [`PackageSpy`], [`TypeSpy`] or [`MethodSpy`]. It sees every method that has a site, observed or
+//! woven, run or not.
 //!
-//! - [`MethodProfiler`] has the hooks. [`Profiler::method_profiler`](crate::Profiler::method_profiler) installs it, and
+//! - [`MethodProfiler`] has the hooks.
+//!   [`Profiler::method_profiler`](crate::Profiler::method_profiler) installs it, and
 //!   [`profiler!`](crate::profiler!) makes it available by its name.
-//! - [`Data`] declares the columns of a method: [`Count`], [`Max`], [`Min`], [`Flags`], [`Choice`]. [`Tables`] makes tables with
-//!   other keys: by site and subject, or by callee and caller.
-//! - The columns are tables of the recording. Each thread writes words of its own, without waiting, so the values are there
-//!   after `kill -9`, too. Readers merge threads, processes and recordings by the rule of each column, and show the columns
-//!   without any code for the profiler: [`Store::profiles`](crate::Store::profiles), `metaspy report`, the crawler.
+//! - [`Data`] declares the columns of a method: [`Count`], [`Max`], [`Min`], [`Flags`], [`Choice`].
+//!   [`Tables`] makes tables with other keys: by site and subject, or by callee and caller.
+//! - The columns are tables of the recording. Each thread writes words of its own, without waiting,
+//!   so the values are there after `kill -9`, too. Readers merge threads, processes and recordings
+//!   by the rule of each column, and show the columns without any code for the profiler:
+//!   [`Store::profiles`](crate::Store::profiles), `metaspy report`, the crawler.
 //! - How often a method ran is no column: it is counted by the tally.
 //!
 //! [`TestCoverage`] and [`Calls`] are written with nothing but this.
@@ -108,7 +112,9 @@ pub use ratio::{MethodsRun, Ratio};
 pub(crate) use registry::{Instrument, Observing};
 pub use repeats::{Inputs, Repeats};
 pub use returns::Returns;
-pub use table::{CallerTable, Choice, Columns, Count, Data, Flags, Max, Min, Row, SubjectTable, Tables};
+pub use table::{
+    CallerTable, Choice, Columns, Count, Data, Flags, Max, Min, Row, SubjectTable, Tables,
+};
 pub use test_context::TestId;
 pub use too_many::TooManyProfilers;
 pub use types::Types;

@@ -25,15 +25,26 @@ pub(crate) trait Observer: Any + Send + Sync {
     fn is_timed(&self) -> bool;
     /// True if it is called at the ends of calls only, and at each.
     fn sees_only_ends(&self) -> bool;
-    /// The number of the table of callers, if all that it does at the end of a call is to add its times there and at its method.
+    /// The number of the table of callers, if all that it does at the end of a call is to add its
+    /// times there and at its method.
     fn callers(&self) -> Option<u32>;
     /// The tree that calls are counted in by their contexts.
     fn context_tree(&self) -> Option<&'static Tree>;
     /// A panic in the profiler is caught.
-    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
-    /// If further calls only need to be counted: the counter of this thread beside the tally, and true if those on any
-    /// object.
-    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(Option<&'static AtomicU64>, bool)>;
+    fn before(
+        &self,
+        entry: &Entry,
+        around: &[Entry],
+        seen: Sight<'_>,
+    ) -> Option<Box<dyn Any + Send>>;
+    /// If further calls only need to be counted: the counter of this thread beside the tally, and
+    /// true if those on any object.
+    fn settled(
+        &self,
+        entry: &Entry,
+        around: &[Entry],
+        test: u32,
+    ) -> Option<(Option<&'static AtomicU64>, bool)>;
     /// As [`Observer::before`].
     fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &CallEnd<'_>);
 }

@@ -18,15 +18,16 @@ use crate::recorder::CachedObservers;
 /// Null before there was a profiler, and in a forked child.
 static PRESENT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The profilers that hooks call. It is replaced and never changed, because running calls refer to it. It is freed when no
-/// call refers to it any more.
+/// The profilers that hooks call. It is replaced and never changed, because running calls refer to
+/// it. It is freed when no call refers to it any more.
 pub(crate) struct Present {
     /// Distinguishes them from all others of the process; from 1 on.
     pub number: u64,
     pub observers: Vec<Arc<dyn Observer>>,
     /// For each site number, a bit for each interested observer; the highest bit marks a test.
     pub interests: Vec<u32>,
-    /// A bit for each observer that is called before a call, and that may lose its interest in calls; and that of tests.
+    /// A bit for each observer that is called before a call, and that may lose its interest in
+    /// calls; and that of tests.
     pub before: u32,
     /// A bit for each observer that is installed around a block.
     pub blocks: u32,
@@ -44,7 +45,8 @@ impl Present {
         self.timed
     }
 
-    /// True if there are profilers with this interest in a site, and each is called at the end of a call only.
+    /// True if there are profilers with this interest in a site, and each is called at the end of a
+    /// call only.
     #[inline]
     pub fn see_only_ends(&self, interest: u32) -> bool {
         interest != 0 && interest & self.before == 0
@@ -57,11 +59,16 @@ impl Present {
             return CachedObservers { tree, ..CachedObservers::NONE };
         }
         let callers = self.callers_for(interest).map_or(CachedObservers::OTHERS, u64::from);
-        CachedObservers { profilers: std::ptr::from_ref(self).cast(), tree, callers, ..CachedObservers::NONE }
+        CachedObservers {
+            profilers: std::ptr::from_ref(self).cast(),
+            tree,
+            callers,
+            ..CachedObservers::NONE
+        }
     }
 
-    /// The number of the table of callers that the times of calls are added to, if the profilers with this interest do nothing
-    /// else at the end of a call but to add its time to a tree.
+    /// The number of the table of callers that the times of calls are added to, if the profilers
+    /// with this interest do nothing else at the end of a call but to add its time to a tree.
     fn callers_for(&self, interest: u32) -> Option<u32> {
         let beside_tree = interest & !self.tree.map_or(0, |(_, bit)| bit);
         let only = beside_tree.is_power_of_two().then_some(beside_tree.trailing_zeros() as usize)?;
@@ -97,8 +104,8 @@ pub(super) fn is_there() -> bool {
     !PRESENT.load(Relaxed).is_null()
 }
 
-/// Keeps the profilers of a call from being freed. Only a counted one does so itself: another one stands above a counted one
-/// on its thread.
+/// Keeps the profilers of a call from being freed. Only a counted one does so itself: another one
+/// stands above a counted one on its thread.
 pub(crate) struct Hold {
     present: NonNull<Present>,
     count: Count,
@@ -128,7 +135,8 @@ impl Hold {
         unsafe { readers::read(&PRESENT, hold) }
     }
 
-    /// True if hooks still call these profilers. A held one is not freed, so no other one has its address.
+    /// True if hooks still call these profilers. A held one is not freed, so no other one has its
+    /// address.
     #[inline]
     pub fn is_present(&self) -> bool {
         std::ptr::eq(PRESENT.load(Acquire).cast(), self.present.as_ptr())
@@ -165,7 +173,8 @@ impl Deref for Hold {
 
     #[inline]
     fn deref(&self) -> &Present {
-        // SAFETY: it is counted, or above a hold that is. A counted one keeps `Present::is_unused` false.
+        // SAFETY: it is counted, or above a hold that is. A counted one keeps `Present::is_unused`
+        // false.
         unsafe { self.present.as_ref() }
     }
 }

@@ -12,7 +12,10 @@ pub use crate::store::Ratio;
 #[derive(Clone, Debug)]
 pub struct MethodsRun(HashSet<SiteId>);
 
-fn ratio_of<'s, P: MethodProfiler>(methods: impl Iterator<Item = &'s MethodSpy<P>>, ran: &MethodsRun) -> Ratio {
+fn ratio_of<'s, P: MethodProfiler>(
+    methods: impl Iterator<Item = &'s MethodSpy<P>>,
+    ran: &MethodsRun,
+) -> Ratio {
     let mut ratio = Ratio::default();
     let mut types: BTreeMap<*const TypeSpy<P>, bool> = BTreeMap::new();
     for method in methods.filter(|method| !method.facts.is_of_tests()) {
@@ -32,7 +35,9 @@ impl Profile {
     /// The methods that ran, by the counts of this profile.
     pub fn methods_run(&self) -> MethodsRun {
         let rows = self.counts().by_site().rows;
-        MethodsRun(rows.iter().filter(|row| row.measure.count > 0).filter_map(|row| row.site).collect())
+        MethodsRun(
+            rows.iter().filter(|row| row.measure.count > 0).filter_map(|row| row.site).collect(),
+        )
     }
 }
 

@@ -17,7 +17,8 @@ pub(super) type Receiver = (KindId, TypeKey);
 type Remembered = [Cell<(u32, Option<Receiver>)>; DEPTH];
 
 thread_local! {
-    // In pages of its own: a library that is loaded while a program runs has few bytes for its thread-locals.
+    // In pages of its own: a library that is loaded while a program runs has few bytes for its
+    // thread-locals.
     static REMEMBERED: Cell<*mut Remembered> = const { Cell::new(std::ptr::null_mut()) };
 }
 
@@ -48,7 +49,8 @@ pub(super) fn end_thread() {
     }
 }
 
-/// Room for this thread, which has an end that is seen, because it is in an observed call. Null without memory.
+/// Room for this thread, which has an end that is seen, because it is in an observed call. Null
+/// without memory.
 #[cold]
 fn make() -> *mut Remembered {
     let cells: *mut Remembered = own_pages::take(Layout::new::<Remembered>()).cast();

@@ -37,7 +37,9 @@ impl<P: MethodProfiler> Instrumenter for Instrument<P> {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let Some(profiler) = self.0.take() else { return Ok(Installation::none()) };
         let is_enough = |site: &Site| {
-            !site.is_entry() || P::ONLY_CONTEXTS && site.has_context() || P::ONLY_BEGINNINGS && site.shows_objects()
+            !site.is_entry()
+                || P::ONLY_CONTEXTS && site.has_context()
+                || P::ONLY_BEGINNINGS && site.shows_objects()
         };
         if let Some(entry) = site::entries().iter().find(|entry| !is_enough(entry.site)) {
             return Err(InstallError::OnlyCounts { site: entry.site.path() });
@@ -47,7 +49,9 @@ impl<P: MethodProfiler> Instrumenter for Instrument<P> {
         // How often a method ran is the count of its tally.
         let sites = site::entries();
         let observed = sites.iter().filter(|entry| installed.0.is_interested(entry.id.0 as usize));
-        observed.into_iter().try_for_each(|entry| session.arm(entry.site, Arming::all(Mode::Tally)))?;
+        observed
+            .into_iter()
+            .try_for_each(|entry| session.arm(entry.site, Arming::all(Mode::Tally)))?;
         Ok(Installation::with_guard(installed))
     }
 }
@@ -58,7 +62,9 @@ struct Installed(Arc<dyn Observer>);
 impl Drop for Installed {
     fn drop(&mut self) {
         let mut registry = lock(&REGISTRY);
-        let is_its = |observer: &Arc<dyn Observer>| std::ptr::addr_eq(Arc::as_ptr(observer), Arc::as_ptr(&self.0));
+        let is_its = |observer: &Arc<dyn Observer>| {
+            std::ptr::addr_eq(Arc::as_ptr(observer), Arc::as_ptr(&self.0))
+        };
         if let Some(at) = registry.observers.iter().position(is_its) {
             registry.observers.remove(at);
             registry.spans.end(self.0.installation());
@@ -74,8 +80,12 @@ impl Drop for Installed {
     }
 }
 
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { process: 0, observers: Vec::new(), spans: Spans::NONE, replaced: Vec::new() });
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
+    process: 0,
+    observers: Vec::new(),
+    spans: Spans::NONE,
+    replaced: Vec::new(),
+});
 
 struct Registry {
     /// The process of these profilers: a forked child has none of its parent's.
@@ -100,7 +110,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Makes hooks call these profilers. Returns what no call refers to any more, to be dropped without the lock.
+    /// Makes hooks call these profilers. Returns what no call refers to any more, to be dropped
+    /// without the lock.
     #[must_use]
     fn publish(&mut self) -> Vec<Present> {
         for observer in &self.observers {
@@ -117,7 +128,8 @@ fn drop_all(unused: Vec<Present>) {
     guarded(|| drop(unused));
 }
 
-/// Writes the tables of installed profilers into recordings that begin later, and forgets the profilers in forked children.
+/// Writes the tables of installed profilers into recordings that begin later, and forgets the
+/// profilers in forked children.
 struct Events;
 
 impl Listener for Events {
@@ -142,7 +154,8 @@ impl Listener for Events {
     }
 }
 
-/// Installs a profiler on all methods that it selects. Its mirror stays as long as a profile or a call refers to it.
+/// Installs a profiler on all methods that it selects. Its mirror stays as long as a profile or a
+/// call refers to it.
 fn install<P: MethodProfiler>(
     mut profiler: P,
     installation: u64,
@@ -231,7 +244,12 @@ impl<P: MethodProfiler> Observer for Observing<P> {
         self.profiler.context_tree().0
     }
 
-    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>> {
+    fn before(
+        &self,
+        entry: &Entry,
+        around: &[Entry],
+        seen: Sight<'_>,
+    ) -> Option<Box<dyn Any + Send>> {
         let spy = self.mirror.at_site(entry.site as usize)?;
         let Sight { test, arguments } = seen;
         let call = Call { entry, around, test, arguments, places: self.mirror.places() };
@@ -244,7 +262,12 @@ impl<P: MethodProfiler> Observer for Observing<P> {
         kept.map(|kept| Box::new(kept) as Box<dyn Any + Send>)
     }
 
-    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(Option<&'static AtomicU64>, bool)> {
+    fn settled(
+        &self,
+        entry: &Entry,
+        around: &[Entry],
+        test: u32,
+    ) -> Option<(Option<&'static AtomicU64>, bool)> {
         if self.block.is_some() {
             return None;
         }

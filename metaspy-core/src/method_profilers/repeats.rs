@@ -1,5 +1,5 @@
-//! Calls that compute again what an earlier call computed: their arguments are equal, and their receiver has not changed
-//! (Execution profiling blueprints, section 7).
+//! Calls that compute again what an earlier call computed: their arguments are equal, and their
+//! receiver has not changed (Execution profiling blueprints, section 7).
 
 use std::fmt::{self, Write};
 
@@ -8,14 +8,18 @@ use metaspy_probe::Value;
 use crate::format::profile::{Column, built_in};
 use crate::method_profilers::call::shown;
 use crate::method_profilers::dispatch::guarded;
-use crate::method_profilers::{Call, Columns, Count, Data, Facts, IdentitySet, MethodProfiler, MethodSpy};
+use crate::method_profilers::{
+    Call, Columns, Count, Data, Facts, IdentitySet, MethodProfiler, MethodSpy,
+};
 use crate::platform::signal_mask::may_be_in_handler;
 
-/// Counts the calls of each method whose receiver and arguments are equal to those of an earlier call, as `Debug` shows them.
+/// Counts the calls of each method whose receiver and arguments are equal to those of an earlier
+/// call, as `Debug` shows them.
 ///
-/// Values are seen by hooks of `cargo metaspy … --args`, where all parameters have plain names. A receiver that was changed
-/// shows another text, so a call on it is no repetition. A call is not compared if a value has no `Debug`, if its text is
-/// longer than a thousand bytes or hides fields, in signal handlers, and after five hundred different inputs of the method.
+/// Values are seen by hooks of `cargo metaspy … --args`, where all parameters have plain names. A
+/// receiver that was changed shows another text, so a call on it is no repetition. A call is not
+/// compared if a value has no `Debug`, if its text is longer than a thousand bytes or hides fields,
+/// in signal handlers, and after five hundred different inputs of the method.
 #[derive(Default)]
 pub struct Repeats;
 
@@ -23,7 +27,8 @@ pub struct Repeats;
 const INPUTS: usize = 500;
 /// Bytes of the text of all values of a call.
 const LONGEST: usize = 1_000;
-/// Parts of a text that hides something: fields that `Debug` leaves out, and contents that another thread or caller holds.
+/// Parts of a text that hides something: fields that `Debug` leaves out, and contents that another
+/// thread or caller holds.
 const HIDDEN: [&str; 4] = [".. }", "<locked>", "<borrowed>", "(Weak)"];
 
 /// What the calls of a method had as receivers and arguments.
@@ -60,7 +65,11 @@ impl MethodProfiler for Repeats {
     fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         let Inputs { seen, inputs, repeated, not_compared } = &spy.data;
         // What shows a value is the program's own.
-        let input = if may_be_in_handler() { None } else { guarded(|| fingerprint(call.values())).flatten() };
+        let input = if may_be_in_handler() {
+            None
+        } else {
+            guarded(|| fingerprint(call.values())).flatten()
+        };
         match input {
             Some(input) if seen.add(input) => inputs.add(1),
             Some(input) if seen.contains(input) => repeated.add(1),
@@ -85,9 +94,9 @@ fn fingerprint(values: &[Value<'_>]) -> Option<u64> {
         }
     }
     // FNV-1a, and bits of all of it in the upper half, which finds the cell of a set.
-    let hash = text
-        .iter()
-        .fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3));
+    let hash = text.iter().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3)
+    });
     Some((hash ^ hash >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 

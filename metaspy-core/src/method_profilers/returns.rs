@@ -1,5 +1,5 @@
-//! Methods that always return the same: nothing, the receiver, or one value for each receiver (Execution profiling
-//! blueprints, section 4.2).
+//! Methods that always return the same: nothing, the receiver, or one value for each receiver
+//! (Execution profiling blueprints, section 4.2).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -10,13 +10,15 @@ use crate::method_profilers::{Call, CallEnd, Facts};
 use crate::platform::signal_mask::may_be_in_handler;
 use crate::recorder::with_patience;
 
-/// The values that a method returned. Values that are copied as bytes, and texts and lists of such values, are compared by
-/// `PartialEq`. Others are compared by their `Hash`, because the program could notice a copy. For at most a hundred receivers
-/// the first value is kept. In a signal handler no value is kept, so a first value there is not comparable.
+/// The values that a method returned. Values that are copied as bytes, and texts and lists of such
+/// values, are compared by `PartialEq`. Others are compared by their `Hash`, because the program
+/// could notice a copy. For at most a hundred receivers the first value is kept. In a signal
+/// handler no value is kept, so a first value there is not comparable.
 #[derive(Default)]
 pub struct Returns {
     state: AtomicU8,
-    /// The first value of each receiver; allocated at the first one. A cell is filled once, so threads do not contend.
+    /// The first value of each receiver; allocated at the first one. A cell is filled once, so
+    /// threads do not contend.
     first: OnceLock<Box<[Cell]>>,
     used: AtomicUsize,
 }
@@ -50,10 +52,13 @@ enum First {
 }
 
 impl Returns {
-    /// The verdicts, each stronger than those before it: of several processes, the strongest is that of all.
-    pub const NAMES: [&'static str; 6] = ["unit", "self", "once", "constant", "not-comparable", "varies"];
+    /// The verdicts, each stronger than those before it: of several processes, the strongest is
+    /// that of all.
+    pub const NAMES: [&'static str; 6] =
+        ["unit", "self", "once", "constant", "not-comparable", "varies"];
 
-    /// Compares the value that a call returned with earlier ones, if it is seen. True if the verdict may be another one now.
+    /// Compares the value that a call returned with earlier ones, if it is seen. True if the
+    /// verdict may be another one now.
     pub fn see(&self, call: &Call<'_>, end: &CallEnd<'_>) -> bool {
         let Some(value) = end.returned() else { return false };
         let state = self.state.load(Ordering::Relaxed);
@@ -67,15 +72,18 @@ impl Returns {
         }
         if (state | add) & NOT_SELF != 0 {
             // What compares, hashes or copies a value is the program's own.
-            add |= with_patience(value.kind(), || self.compare(call, value)).done().unwrap_or(OPAQUE);
+            add |=
+                with_patience(value.kind(), || self.compare(call, value)).done().unwrap_or(OPAQUE);
         }
         state | add != state && self.state.fetch_or(add, Ordering::Relaxed) | add != state
     }
 
     fn compare(&self, call: &Call<'_>, value: &Value<'_>) -> u8 {
-        // Cells and kept values take memory, and a signal handler must not. What it cannot keep is not comparable.
+        // Cells and kept values take memory, and a signal handler must not. What it cannot keep is
+        // not comparable.
         let receiver = call.identity().unwrap_or(1).max(1);
-        if self.used.load(Ordering::Relaxed) < MOST && !self.knows(receiver) && may_be_in_handler() {
+        if self.used.load(Ordering::Relaxed) < MOST && !self.knows(receiver) && may_be_in_handler()
+        {
             return OPAQUE;
         }
         let Some(cell) = self.cell(receiver) else { return 0 };
@@ -92,8 +100,11 @@ impl Returns {
     fn knows(&self, receiver: u64) -> bool {
         let Some(cells) = self.first.get() else { return false };
         let mut places = (0..CELLS).map(|step| &cells[((receiver >> 32) as usize + step) % CELLS]);
-        let end = places.find(|cell| [0, receiver].contains(&cell.receiver.load(Ordering::Acquire)));
-        end.is_some_and(|cell| cell.receiver.load(Ordering::Acquire) == receiver && cell.value.get().is_some())
+        let end =
+            places.find(|cell| [0, receiver].contains(&cell.receiver.load(Ordering::Acquire)));
+        end.is_some_and(|cell| {
+            cell.receiver.load(Ordering::Acquire) == receiver && cell.value.get().is_some()
+        })
     }
 
     /// The cell of a receiver; `None` if all cells are in use.
@@ -106,7 +117,12 @@ impl Returns {
                 if self.used.load(Ordering::Relaxed) >= MOST {
                     return None;
                 }
-                match cell.receiver.compare_exchange(0, receiver, Ordering::AcqRel, Ordering::Acquire) {
+                match cell.receiver.compare_exchange(
+                    0,
+                    receiver,
+                    Ordering::AcqRel,
+                    Ordering::Acquire,
+                ) {
                     Ok(_) => {
                         self.used.fetch_add(1, Ordering::Relaxed);
                         return Some(cell);
@@ -121,8 +137,8 @@ impl Returns {
         None
     }
 
-    /// One of [`Returns::NAMES`]: `once` if it was not compared yet, because no receiver was called twice. `None` if no value
-    /// was seen.
+    /// One of [`Returns::NAMES`]: `once` if it was not compared yet, because no receiver was called
+    /// twice. `None` if no value was seen.
     pub fn verdict(&self, facts: &Facts) -> Option<&'static str> {
         let state = self.state.load(Ordering::Relaxed);
         match state {
@@ -141,7 +157,11 @@ impl Returns {
 impl Cell {
     /// Keeps the first value. If two threads are first at the same receiver, one value is kept.
     fn remember(&self, value: &Value<'_>) -> u8 {
-        let now = value.keep().map(First::Kept).or_else(|| value.hash().map(First::Hash)).unwrap_or(First::Nothing);
+        let now = value
+            .keep()
+            .map(First::Kept)
+            .or_else(|| value.hash().map(First::Hash))
+            .unwrap_or(First::Nothing);
         let opaque = if matches!(now, First::Nothing) { OPAQUE } else { 0 };
         let _ = self.value.set(Box::new(now));
         opaque

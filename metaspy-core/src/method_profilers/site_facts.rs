@@ -11,7 +11,10 @@ use crate::site::{SiteEntry, SiteId, SiteKind};
 pub(super) fn facts_of(entry: &SiteEntry) -> &'static Facts {
     static FACTS: Mutex<Option<HashMap<SiteId, &'static Facts>>> = Mutex::new(None);
     let mut known = lock(&FACTS);
-    known.get_or_insert_default().entry(entry.id).or_insert_with(|| Box::leak(Box::new(read_facts(entry))))
+    known
+        .get_or_insert_default()
+        .entry(entry.id)
+        .or_insert_with(|| Box::leak(Box::new(read_facts(entry))))
 }
 
 /// Reads the facts of a site. A site that was made at run time has those of its path.

@@ -1,6 +1,7 @@
 //! Which installations of a method profiler see the calls of others.
 //!
-//! Readers add up what all installations of a profiler saw, and a call that two of them saw must count once.
+//! Readers add up what all installations of a profiler saw, and a call that two of them saw must
+//! count once.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ struct Span {
     block: Option<Arc<Block>>,
     /// The installations that see its calls, too, the innermost first.
     around: Vec<u32>,
-    /// A bit for each of these that does not see all of its calls: the lowest for the innermost one.
+    /// A bit for each of these that does not see all of its calls: the lowest for the innermost
+    /// one.
     overlaps: u64,
 }
 
@@ -25,7 +27,8 @@ struct Span {
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Within {
     pub installation: Option<u32>,
-    /// A bit for each installation around that does not see all of the calls: the lowest for the innermost one.
+    /// A bit for each installation around that does not see all of the calls: the lowest for the
+    /// innermost one.
     pub overlaps: u64,
 }
 
@@ -35,7 +38,8 @@ impl Spans {
     /// A profiler with this name is being installed by this thread.
     pub fn begin(&mut self, name: &'static str, installation: u32, block: Option<&Arc<Block>>) {
         let of_same = |span: &&Span| span.name == name && span.installation != installation;
-        let is_block = |span: &&Span| block.is_some() && of_same(span) && span.is_around_this_thread();
+        let is_block =
+            |span: &&Span| block.is_some() && of_same(span) && span.is_around_this_thread();
         let is_whole = |span: &&Span| span.block.is_none() && of_same(span);
         let innermost = self.0.iter().rfind(is_block).or_else(|| self.0.iter().rfind(is_whole));
         let around: Vec<u32> = innermost.into_iter().flat_map(Span::with_around).collect();
@@ -81,7 +85,9 @@ impl Span {
 
     /// An installation of the whole process begins after this block, within these.
     fn come_late(&mut self, installation: u32, around: &[u32]) {
-        if let Some(level) = self.around.len().checked_sub(around.len()).filter(|at| self.around[*at..] == *around) {
+        if let Some(level) =
+            self.around.len().checked_sub(around.len()).filter(|at| self.around[*at..] == *around)
+        {
             self.around.insert(level, installation);
             self.overlaps = overlaps::with_another(self.overlaps, level);
         }
@@ -103,7 +109,10 @@ mod tests {
             let Within { installation, overlaps } = spans.of(installation);
             (installation, overlaps)
         };
-        assert_eq!([1, 2, 3, 4].map(|at| of(&spans, at)), [(None, 0), (None, 0), (Some(1), 0), (Some(3), 0)]);
+        assert_eq!(
+            [1, 2, 3, 4].map(|at| of(&spans, at)),
+            [(None, 0), (None, 0), (Some(1), 0), (Some(3), 0)]
+        );
         spans.end(1);
         assert_eq!([3, 4].map(|at| of(&spans, at)), [(Some(1), 0b1), (Some(3), 0b10)]);
         spans.begin("a", 5, None);

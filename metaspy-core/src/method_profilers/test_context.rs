@@ -1,8 +1,8 @@
 //! The running tests.
 //!
-//! A test with a hook runs from the begin to the end of its call. Tests that macros generate have no hook. Such a test is
-//! identified by the name of its thread, from the first observed call to the end of the thread, unless the harness runs it on
-//! the main thread.
+//! A test with a hook runs from the begin to the end of its call. Tests that macros generate have
+//! no hook. Such a test is identified by the name of its thread, from the first observed call to
+//! the end of the thread, unless the harness runs it on the main thread.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +16,8 @@ use crate::subject::{Kind, Subject};
 pub struct TestId(pub(super) u32);
 
 static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// The running tests: their count, above the sum of their numbers. If one test runs alone, the sum is its number, and all
-/// threads work for it.
+/// The running tests: their count, above the sum of their numbers. If one test runs alone, the sum
+/// is its number, and all threads work for it.
 static RUNNING: AtomicU64 = AtomicU64::new(0);
 /// One test in the count.
 const ONE: u64 = 1 << 40;

@@ -12,7 +12,10 @@ pub struct TooManyProfilers;
 
 impl fmt::Display for TooManyProfilers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{MOST} method profilers are installed, the most that there can be; uninstall one first")
+        write!(
+            f,
+            "{MOST} method profilers are installed, the most that there can be; uninstall one first"
+        )
     }
 }
 

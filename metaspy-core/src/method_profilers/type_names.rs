@@ -1,7 +1,8 @@
 //! The types of a process, each with the kind that stands for it in recordings.
 //!
-//! A type is found by the address of the function that names it, and a type behind a trait object by the address of its
-//! table. Both are found without a lock and without memory, except when they are met first.
+//! A type is found by the address of the function that names it, and a type behind a trait object
+//! by the address of its table. Both are found without a lock and without memory, except when they
+//! are met first.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
@@ -69,7 +70,9 @@ impl TypeNames {
     /// Without types, and with the enums of all woven code in the program.
     pub fn of_program() -> Self {
         let mut enums: HashSet<String> =
-            ["core::option::Option", "core::result::Result", "core::cmp::Ordering"].map(str::to_owned).into();
+            ["core::option::Option", "core::result::Result", "core::cmp::Ordering"]
+                .map(str::to_owned)
+                .into();
         for entry in site::entries() {
             let of_site = enums_of(&entry.site.module_path(), &entry.site.facts());
             enums.extend(of_site.into_iter().map(|one| one.path));
@@ -123,7 +126,9 @@ impl TypeNames {
 
     #[cold]
     fn claim(&self, slot: &Slot, key: u64) -> bool {
-        slot.key.compare_exchange(0, key, AcqRel, Acquire).map_or_else(|other| other == key, |_| true)
+        slot.key
+            .compare_exchange(0, key, AcqRel, Acquire)
+            .map_or_else(|other| other == key, |_| true)
     }
 
     #[cold]
@@ -139,11 +144,13 @@ impl TypeNames {
 }
 
 impl TypeNames {
-    /// True for an enum of woven source. One inside a function is in a closure for the compiler, and the source has no `r#` of
-    /// raw names.
+    /// True for an enum of woven source. One inside a function is in a closure for the compiler,
+    /// and the source has no `r#` of raw names.
     fn is_enum(&self, path: &str) -> bool {
         let names = || path.split("::").filter(|name| !name.starts_with('{'));
-        let is_same = |known: &String| known.split("::").eq(names().map(|name| name.trim_start_matches("r#")));
+        let is_same = |known: &String| {
+            known.split("::").eq(names().map(|name| name.trim_start_matches("r#")))
+        };
         self.enums.contains(path) || path.contains(['}', '#']) && self.enums.iter().any(is_same)
     }
 }
@@ -179,7 +186,8 @@ fn is_trait_object(name: &str) -> bool {
     }
 }
 
-/// The type behind a table, which a reader resolves. Its name takes memory, so a signal handler has none.
+/// The type behind a table, which a reader resolves. Its name takes memory, so a signal handler has
+/// none.
 #[cold]
 fn behind(type_name: &'static str, table: usize) -> Known {
     if may_be_in_handler() {
@@ -198,7 +206,9 @@ mod tests {
     #[test]
     fn an_enum_inside_a_function_is_known() {
         let names = TypeNames { slots: Box::default(), enums: ["a::f::E".to_owned()].into() };
-        for (path, expected) in [("a::f::E", true), ("a::f::{{closure}}::E", true), ("a::f::{{closure}}::S", false)] {
+        for (path, expected) in
+            [("a::f::E", true), ("a::f::{{closure}}::E", true), ("a::f::{{closure}}::S", false)]
+        {
             assert_eq!(names.is_enum(path), expected, "{path}");
         }
     }
@@ -215,9 +225,13 @@ mod tests {
         ] {
             assert!(is_pointer_with_table(name), "{name}");
         }
-        for name in
-            ["&str", "&[alloc::boxed::Box<dyn a::Shape>]", "a::Two<dyn a::Shape>", "&&dyn a::Shape", "(u64, u64)"]
-        {
+        for name in [
+            "&str",
+            "&[alloc::boxed::Box<dyn a::Shape>]",
+            "a::Two<dyn a::Shape>",
+            "&&dyn a::Shape",
+            "(u64, u64)",
+        ] {
             assert_eq!(is_pointer_with_table(name), name == "&&dyn a::Shape", "{name}");
         }
     }

@@ -1,5 +1,6 @@
-//! The types that arrive: of receivers, arguments and returned values (Keri in *Spy: A flexible code profiling framework*,
-//! section 6; Senseo in *Augmenting Static Source Views in IDEs with Dynamic Metrics*, section 3).
+//! The types that arrive: of receivers, arguments and returned values (Keri in *Spy: A flexible
+//! code profiling framework*, section 6; Senseo in *Augmenting Static Source Views in IDEs with
+//! Dynamic Metrics*, section 3).
 
 use metaspy_probe::Value;
 
@@ -12,12 +13,14 @@ use crate::subject::KindId;
 
 /// Counts the concrete types of receivers, arguments and returned values of each method, by caller.
 ///
-/// Types are those of the compiled code, so a generic function has those that it was compiled for. A trait object has the
-/// type behind it, by the address of its table, which readers resolve. Enums of the woven source, `Option`, `Result` and
-/// `Ordering` are counted by variant. Values are seen by hooks of `cargo metaspy … --types`; other hooks have receivers only.
+/// Types are those of the compiled code, so a generic function has those that it was compiled for.
+/// A trait object has the type behind it, by the address of its table, which readers resolve. Enums
+/// of the woven source, `Option`, `Result` and `Ordering` are counted by variant. Values are seen
+/// by hooks of `cargo metaspy … --types`; other hooks have receivers only.
 ///
-/// It has one table, `types`, with the columns `calls` and `total`: where calls are timed, the time of the calls on a type of
-/// receiver. The total of a recursion counts once, with the outermost call.
+/// It has one table, `types`, with the columns `calls` and `total`: where calls are timed, the time
+/// of the calls on a type of receiver. The total of a recursion counts once, with the outermost
+/// call.
 #[derive(Default)]
 pub struct Types {
     table: TypeTable,
@@ -71,7 +74,13 @@ impl MethodProfiler for Types {
 
 impl Types {
     /// Counts the type of a value; `None` if its hook does not record types.
-    fn count(&self, spy: &MethodSpy<Self>, call: &Call<'_>, position: u8, value: &Value<'_>) -> Option<Receiver> {
+    fn count(
+        &self,
+        spy: &MethodSpy<Self>,
+        call: &Call<'_>,
+        position: u8,
+        value: &Value<'_>,
+    ) -> Option<Receiver> {
         let named = self.names.of(value)?;
         Some(self.put(spy, call, position, named))
     }

@@ -1,7 +1,8 @@
 //! Runs the core's start before `main`, on systems whose loader supports it.
 
-/// The loader calls the functions in this section. On systems that sort them by number, this one is behind those of the
-/// standard library, which keep the program's arguments, and before those of the program, so that their calls are counted.
+/// The loader calls the functions in this section. On systems that sort them by number, this one is
+/// behind those of the standard library, which keep the program's arguments, and before those of
+/// the program, so that their calls are counted.
 #[used]
 #[cfg_attr(
     any(target_os = "linux", target_os = "android", target_os = "freebsd"),

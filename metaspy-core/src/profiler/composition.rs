@@ -26,8 +26,8 @@ use crate::trigger::Trigger;
 
 /// Instrumenters composed for one question.
 ///
-/// A profiler is a view on the one log: ten profilers of one object cost what one costs, and uninstalling one never
-/// disturbs another.
+/// A profiler is a view on the one log: ten profilers of one object cost what one costs, and
+/// uninstalling one never disturbs another.
 #[must_use = "a profiler does nothing until it is installed"]
 pub struct Profiler {
     view: View,
@@ -49,16 +49,18 @@ impl Profiler {
         self
     }
 
-    /// Adds a method profiler: hooks before, after and around the calls of all methods that it selects, observed or woven.
+    /// Adds a method profiler: hooks before, after and around the calls of all methods that it
+    /// selects, observed or woven.
     ///
-    /// Its values are [tables of the recording](crate::Profile::tables), and how often a method ran is counted by the tally.
+    /// Its values are [tables of the recording](crate::Profile::tables), and how often a method ran
+    /// is counted by the tally.
     pub fn method_profiler(mut self, profiler: impl MethodProfiler) -> Self {
         self.instrumenters.push(Box::new(Instrument(Some(profiler))));
         self
     }
 
-    /// A profiler with the method profiler that has this name: one of metaspy's, or one that is made available by
-    /// [`profiler!`](crate::profiler!).
+    /// A profiler with the method profiler that has this name: one of metaspy's, or one that is
+    /// made available by [`profiler!`](crate::profiler!).
     pub fn named(name: &str) -> Result<Self, UnknownProfiler> {
         match ProfilerFactory::find(name) {
             Some(factory) => Ok(factory.add_to(Profiler::new(name))),
@@ -73,8 +75,9 @@ impl Profiler {
     }
 
     /// Adds rules that say which events stay when they leave the window, as in
-    /// [`Builder::keep`](crate::recording::Builder::keep). They hold for the whole recording while the profiler is installed:
-    /// for what is in the window then, and for what comes. What they keep stays afterwards.
+    /// [`Builder::keep`](crate::recording::Builder::keep). They hold for the whole recording while
+    /// the profiler is installed: for what is in the window then, and for what comes. What they
+    /// keep stays afterwards.
     pub fn keep(self, rules: impl Into<String>) -> Self {
         self.observe(Keep(rules.into()))
     }
@@ -91,34 +94,39 @@ impl Profiler {
         self
     }
 
-    /// A value of each row on screens: `count`, `bar`, `total`, `self` or `max`. The rows are sorted by the first of them
-    /// that is `count`, `total` or `max`.
+    /// A value of each row on screens: `count`, `bar`, `total`, `self` or `max`. The rows are
+    /// sorted by the first of them that is `count`, `total` or `max`.
     pub fn column(mut self, value: impl Into<String>) -> Self {
         self.view.columns.push(value.into());
         self
     }
 
-    /// Lets the crawler disarm what this profiler arms, in a [controlled](crate::recording::Builder::controlled) recording.
-    /// Without it, the crawler only adds to the sites of a profiler.
+    /// Lets the crawler disarm what this profiler arms, in a
+    /// [controlled](crate::recording::Builder::controlled) recording. Without it, the crawler only
+    /// adds to the sites of a profiler.
     pub fn controlled(mut self) -> Self {
         self.is_controlled = true;
         self
     }
 
-    /// Installs it: the whole process is observed until the guard is dropped. Tests run in parallel, so a test that counts
-    /// uses [`Profiler::profile`] or [`Profiler::install_here`].
+    /// Installs it: the whole process is observed until the guard is dropped. Tests run in
+    /// parallel, so a test that counts uses [`Profiler::profile`] or [`Profiler::install_here`].
     pub fn install(self) -> Result<Installed, InstallError> {
         hook::meta(|| self.install_in(Session::new))
     }
 
-    pub(super) fn install_in(mut self, session: fn(u64) -> Session) -> Result<Installed, InstallError> {
+    pub(super) fn install_in(
+        mut self,
+        session: fn(u64) -> Session,
+    ) -> Result<Installed, InstallError> {
         let recording = Recording::current()?;
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut session = session(NEXT.fetch_add(1, Ordering::Relaxed));
         if self.is_controlled {
             arm::arms().control(session.profiler());
         }
-        // The epoch first, then the arm words: what is armed for this view begins in its first epoch.
+        // The epoch first, then the arm words: what is armed for this view begins in its first
+        // epoch.
         let first = Arc::new(recorder::next_boundary(&format!("{} is installed", self.view.name)));
         let mut hooks = Vec::with_capacity(self.instrumenters.len());
         let mut triggers = Vec::with_capacity(self.triggers.len());
@@ -133,7 +141,11 @@ impl Profiler {
         }
         let members = session.members();
         for trigger in self.triggers {
-            let scope = Scope { epochs: first.epoch()..u32::MAX, members: Some(members.clone()), ..Scope::default() };
+            let scope = Scope {
+                epochs: first.epoch()..u32::MAX,
+                members: Some(members.clone()),
+                ..Scope::default()
+            };
             match trigger.install(&mut session, scope) {
                 Ok(watching) => triggers.push(watching),
                 Err(error) => {
@@ -147,8 +159,13 @@ impl Profiler {
             recording.append(Draft::new(Entry::View, first.epoch()).text(&json));
         }
         let method_profilers = session.method_profilers().to_vec();
-        let shared =
-            Arc::new(Shared { view: self.view, recording, session: Mutex::new(session), method_profilers, first });
+        let shared = Arc::new(Shared {
+            view: self.view,
+            recording,
+            session: Mutex::new(session),
+            method_profilers,
+            first,
+        });
         lock(&INSTALLED).push(Arc::downgrade(&shared));
         Ok(Installed { shared, hooks, triggers, ended: false })
     }
@@ -175,7 +192,8 @@ fn paths(sites: &[crate::SiteId]) -> Vec<String> {
     sites.iter().filter_map(path).collect()
 }
 
-/// An installed profiler: dropping it uninstalls it. Owns everything it needs, and borrows nothing from the model.
+/// An installed profiler: dropping it uninstalls it. Owns everything it needs, and borrows nothing
+/// from the model.
 #[must_use = "dropping it uninstalls the profiler"]
 pub struct Installed {
     shared: Arc<Shared>,
@@ -196,7 +214,8 @@ struct Shared {
 /// The profilers that are installed, in the order of their installation.
 static INSTALLED: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
-/// The profile, so far, of the installed profiler with this name; of several, that of the one that was installed last.
+/// The profile, so far, of the installed profiler with this name; of several, that of the one that
+/// was installed last.
 pub fn profile(name: &str) -> Option<Profile> {
     let installed: Vec<Arc<Shared>> = lock(&INSTALLED).iter().filter_map(Weak::upgrade).collect();
     installed.iter().rfind(|shared| shared.view.name == name).map(|shared| shared.so_far())
@@ -216,9 +235,17 @@ impl Shared {
         // The names of the recording are read below, and the session is not locked for so long.
         let until = end.as_ref().map_or(u32::MAX, Boundary::epoch);
         let (view, scope) = (self.view.clone(), self.scope(self.first.epoch()..until));
-        let boundaries = std::iter::once(Arc::clone(&self.first)).chain(end.map(Arc::new)).collect();
+        let boundaries =
+            std::iter::once(Arc::clone(&self.first)).chain(end.map(Arc::new)).collect();
         let profiler = self.session().profiler();
-        Profile::new(view, self.recording, scope, boundaries, self.method_profilers.clone(), profiler)
+        Profile::new(
+            view,
+            self.recording,
+            scope,
+            boundaries,
+            self.method_profilers.clone(),
+            profiler,
+        )
     }
 
     fn so_far(&self) -> Profile {
@@ -234,15 +261,16 @@ impl Installed {
 
     /// Keeps it installed until `model` ends; then uninstalls it, and passes its profile to `then`.
     ///
-    /// A `Spied<T>` ends when it is dropped. Any other subject ends with [`forget`](crate::forget), which the `Drop` of
-    /// a model can call. `then` runs on the thread that ends the model. What it calls is not observed, and a panic in it is
-    /// caught. A model can also own its profiler: a field of this type is dropped with it.
+    /// A `Spied<T>` ends when it is dropped. Any other subject ends with [`forget`](crate::forget),
+    /// which the `Drop` of a model can call. `then` runs on the thread that ends the model. What it
+    /// calls is not observed, and a panic in it is caught. A model can also own its profiler: a
+    /// field of this type is dropped with it.
     pub fn until_end_of(self, model: impl Identify, then: impl FnOnce(Profile) + Send + 'static) {
         model::when_ended(model.identify(), move || then(self.uninstall()));
     }
 
-    /// As [`until_end_of`](Self::until_end_of), until the last `Arc` of the model is dropped. This is seen after the next
-    /// round of the collector, on its thread.
+    /// As [`until_end_of`](Self::until_end_of), until the last `Arc` of the model is dropped. This
+    /// is seen after the next round of the collector, on its thread.
     pub fn until_dropped<T>(self, model: &Arc<T>, then: impl FnOnce(Profile) + Send + 'static)
     where
         T: Send + Sync + 'static + ?Sized,
@@ -256,13 +284,18 @@ impl Installed {
         self.shared.so_far()
     }
 
-    /// Calls `see` once for each of its events that passes the filter, at most a tenth of a second after the event has ended,
-    /// on a thread of metaspy's. Calls that are only counted, and those that found no room, are no events. An event that is
-    /// still running when it leaves the window is delivered then, as *moved*.
+    /// Calls `see` once for each of its events that passes the filter, at most a tenth of a second
+    /// after the event has ended, on a thread of metaspy's. Calls that are only counted, and those
+    /// that found no room, are no events. An event that is still running when it leaves the window
+    /// is delivered then, as *moved*.
     ///
-    /// What `see` calls is not observed, and a panic in it is caught. The program never waits for it; but events are lost,
-    /// and counted, while it takes longer than the ring is long.
-    pub fn watch(&self, filter: Filter, mut see: impl FnMut(&Store, &Event) + Send + 'static) -> Subscription {
+    /// What `see` calls is not observed, and a panic in it is caught. The program never waits for
+    /// it; but events are lost, and counted, while it takes longer than the ring is long.
+    pub fn watch(
+        &self,
+        filter: Filter,
+        mut see: impl FnMut(&Store, &Event) + Send + 'static,
+    ) -> Subscription {
         let scope = self.shared.scope(self.shared.first.epoch()..u32::MAX);
         Subscription::begin(scope, vec![filter], move |store, event, _| see(store, event))
     }
@@ -293,7 +326,8 @@ impl Installed {
 
     fn uninstall_all(&mut self) {
         self.ended = true;
-        lock(&INSTALLED).retain(|installed| !std::ptr::eq(installed.as_ptr(), Arc::as_ptr(&self.shared)));
+        lock(&INSTALLED)
+            .retain(|installed| !std::ptr::eq(installed.as_ptr(), Arc::as_ptr(&self.shared)));
         self.hooks.iter_mut().rev().for_each(Installation::run_before_uninstall);
         // Triggers have seen everything that happened, and what they caused is recorded.
         self.triggers.clear();

@@ -1,13 +1,15 @@
 //! Profilers that the environment starts, in a program that installs none itself.
 //!
-//! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` has selectors, separated by commas. Without it, every site is
-//! observed; if it is empty, only what the program's own profilers observe. `METASPY_MODE` is `full`, which is the default,
-//! or `tally`, which counts calls and records no events. With `METASPY_DETAILS=1`, arguments and
-//! return values are recorded where sites offer them.
+//! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` has selectors, separated by commas.
+//! Without it, every site is observed; if it is empty, only what the program's own profilers
+//! observe. `METASPY_MODE` is `full`, which is the default, or `tally`, which counts calls and
+//! records no events. With `METASPY_DETAILS=1`, arguments and return values are recorded where
+//! sites offer them.
 //!
-//! `METASPY_PROFILE` has the names of method profilers, separated by commas; `+` stands for all that are not metaspy's own.
-//! Their tables are a part of the recording. Without `METASPY_RECORD` it is a live one, and without `METASPY_OBSERVE` only
-//! the profilers observe then. See [`crate::method_profilers`].
+//! `METASPY_PROFILE` has the names of method profilers, separated by commas; `+` stands for all
+//! that are not metaspy's own. Their tables are a part of the recording. Without `METASPY_RECORD`
+//! it is a live one, and without `METASPY_OBSERVE` only the profilers observe then. See
+//! [`crate::method_profilers`].
 
 use std::sync::{Mutex, PoisonError};
 
@@ -22,8 +24,8 @@ use crate::recording::{self, StartError};
 use crate::select::{Selector, distance};
 use crate::{Installed, Profiler, Recording};
 
-/// Not empty in a program that is never recorded unless it says so itself, as the `metaspy` command, which many run
-/// where the environment is meant for others.
+/// Not empty in a program that is never recorded unless it says so itself, as the `metaspy`
+/// command, which many run where the environment is meant for others.
 #[distributed_slice]
 pub static UNASKED: [&'static str];
 
@@ -40,7 +42,8 @@ pub(crate) fn start() {
         recording::leave_name();
         return;
     }
-    let is_recorded = std::env::var_os("METASPY_RECORD").is_some_and(|value| !value.is_empty() && value != "memory");
+    let is_recorded = std::env::var_os("METASPY_RECORD")
+        .is_some_and(|value| !value.is_empty() && value != "memory");
     let is_profiled = is_set("METASPY_PROFILE");
     report_without_effect(is_recorded || is_profiled);
     if !is_recorded && !is_profiled {
@@ -56,7 +59,8 @@ pub(crate) fn start() {
     let everything = if is_recorded { EVERYTHING } else { "" };
     let selectors = std::env::var("METASPY_OBSERVE").unwrap_or_else(|_| everything.to_owned());
     let mode = mode();
-    let selectors: Vec<&str> = selectors.split(',').map(str::trim).filter(|selector| !selector.is_empty()).collect();
+    let selectors: Vec<&str> =
+        selectors.split(',').map(str::trim).filter(|selector| !selector.is_empty()).collect();
     for text in selectors {
         match Profiler::new(format!("METASPY_OBSERVE={text}"))
             .observe(Selected(text.to_owned(), mode))
@@ -103,11 +107,15 @@ const OF_RECORDED: [&str; 7] = [
 
 /// Reports variables that are set and have no effect, and misspelt ones.
 fn report_without_effect(is_recorded: bool) {
-    let is_on = |name: &&str| is_set(name) && std::env::var_os(name).is_none_or(|value| value != "0");
-    let unused: Vec<&str> = OF_RECORDED.into_iter().filter(|name| !is_recorded && is_on(name)).collect();
+    let is_on =
+        |name: &&str| is_set(name) && std::env::var_os(name).is_none_or(|value| value != "0");
+    let unused: Vec<&str> =
+        OF_RECORDED.into_iter().filter(|name| !is_recorded && is_on(name)).collect();
     if !unused.is_empty() {
         let (names, verb) = (unused.join(", "), if unused.len() == 1 { "has" } else { "have" });
-        warn(&format!("{names} {verb} no effect: set METASPY_RECORD to `live` or to a path as well"));
+        warn(&format!(
+            "{names} {verb} no effect: set METASPY_RECORD to `live` or to a path as well"
+        ));
     }
     if !cfg!(feature = "sampler") && is_set("METASPY_SAMPLE") {
         warn(
@@ -115,7 +123,9 @@ fn report_without_effect(is_recorded: bool) {
         );
     }
     for (name, _) in std::env::vars_os() {
-        let Some(name) = name.to_str().filter(|name| name.starts_with("METASPY_") && !READ.contains(name)) else {
+        let Some(name) =
+            name.to_str().filter(|name| name.starts_with("METASPY_") && !READ.contains(name))
+        else {
             continue;
         };
         if let Some(known) = READ.into_iter().find(|read| distance(name, read) <= 2) {
@@ -130,7 +140,12 @@ fn start_profilers() {
     let mut names: Vec<&str> = Vec::new();
     for name in value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         match name {
-            OWN => names.extend(FACTORIES.iter().filter(|factory| !factory.is_built_in()).map(|factory| factory.name)),
+            OWN => names.extend(
+                FACTORIES
+                    .iter()
+                    .filter(|factory| !factory.is_built_in())
+                    .map(|factory| factory.name),
+            ),
             name => names.push(name),
         }
     }
@@ -152,7 +167,8 @@ fn start_profilers() {
     }
 }
 
-/// Keeps a profiler until the process ends. It stays reachable, so checkers of leaks do not report it.
+/// Keeps a profiler until the process ends. It stays reachable, so checkers of leaks do not report
+/// it.
 fn keep(installed: Installed) {
     static KEPT: Mutex<Vec<Installed>> = Mutex::new(Vec::new());
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(installed);

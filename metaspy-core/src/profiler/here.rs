@@ -16,8 +16,9 @@ use crate::site::{Site, SiteDef, SiteKind};
 use crate::subject::Subject;
 
 impl Profiler {
-    /// Installs it for this thread: the profile has what the thread does until the guard is dropped, and what that causes on
-    /// any thread. Tests that run in parallel do not see each other:
+    /// Installs it for this thread: the profile has what the thread does until the guard is
+    /// dropped, and what that causes on any thread. Tests that run in parallel do not see each
+    /// other:
     ///
     /// ```
     /// use metaspy_core::Profiler;
@@ -29,10 +30,11 @@ impl Profiler {
     /// # Ok::<(), metaspy_core::InstallError>(())
     /// ```
     ///
-    /// The same calls are those that its method profilers see and that their tables count. Other calls of other threads are
-    /// recorded too, and run handlers; the profile leaves them out. Every call is an event, because only events have
-    /// causes: modes below [`Mode::Sampled`] are raised to [`Mode::Full`]. Effects that another thread has after the guard
-    /// is dropped are not in the profile.
+    /// The same calls are those that its method profilers see and that their tables count. Other
+    /// calls of other threads are recorded too, and run handlers; the profile leaves them out.
+    /// Every call is an event, because only events have causes: modes below [`Mode::Sampled`] are
+    /// raised to [`Mode::Full`]. Effects that another thread has after the guard is dropped are not
+    /// in the profile.
     pub fn install_here(self) -> Result<InstalledHere, InstallError> {
         let installed = hook::meta(|| self.install_in(Session::of_block))?;
         let site = block_site();

@@ -71,7 +71,8 @@ impl fmt::Display for InstallError {
 
 debug_as_message!(InstallError);
 
-// The message is that of the error inside, which is no source as well: whoever prints a chain would print it twice.
+// The message is that of the error inside, which is no source as well: whoever prints a chain would
+// print it twice.
 impl std::error::Error for InstallError {}
 
 impl From<StartError> for InstallError {

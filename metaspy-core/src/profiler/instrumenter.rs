@@ -13,7 +13,8 @@ use crate::site::{self, Family, Site, SiteEntry, SiteId, SiteKind};
 use crate::store::Members;
 use crate::subject::Subject;
 
-/// An instrumentation strategy: it installs hooks into a domain, and removes them (MetaSpy, section 3.2).
+/// An instrumentation strategy: it installs hooks into a domain, and removes them (MetaSpy, section
+/// 3.2).
 ///
 /// Users write their own instrumenters with this trait; those of metaspy use nothing else.
 ///
@@ -33,8 +34,8 @@ use crate::subject::Subject;
 /// }
 /// ```
 pub trait Instrumenter: Send + 'static {
-    /// Installs the hooks. The session disarms the sites that were armed through it; the returned [`Installation`] removes
-    /// everything else.
+    /// Installs the hooks. The session disarms the sites that were armed through it; the returned
+    /// [`Installation`] removes everything else.
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError>;
 }
 
@@ -57,7 +58,8 @@ impl Installation {
         Installation { guard: Some(Box::new(guard)), before_uninstall: None }
     }
 
-    /// Adds an action that runs before the profiler's sites are disarmed, for events that are still on their way.
+    /// Adds an action that runs before the profiler's sites are disarmed, for events that are still
+    /// on their way.
     pub fn before_uninstall(mut self, action: impl FnOnce() + Send + 'static) -> Self {
         self.before_uninstall = Some(Box::new(action));
         self
@@ -81,7 +83,8 @@ pub struct Session {
     profiler: u64,
     handlers: Vec<crate::hook::Handler>,
     armed: Vec<(SiteId, Subjects)>,
-    /// The block that the profiler is installed around. Calls that would only be counted become events then.
+    /// The block that the profiler is installed around. Calls that would only be counted become
+    /// events then.
     block: Option<Arc<Block>>,
     standing: Vec<Standing>,
     method_profilers: Vec<Arc<dyn Observer>>,
@@ -157,7 +160,8 @@ impl Session {
         Ok(arming)
     }
 
-    /// The sites that a selector matches, skipped ones left out; an error with the nearest names if there are none.
+    /// The sites that a selector matches, skipped ones left out; an error with the nearest names if
+    /// there are none.
     pub fn select(&self, selector: &Selector) -> Result<Vec<SiteEntry>, InstallError> {
         let all = site::entries();
         let matching: Vec<SiteEntry> =
@@ -179,13 +183,17 @@ impl Session {
     }
 
     /// Arms what a selector matches, now and later: sites that are registered afterwards meet it.
-    pub fn arm_matching(&mut self, selector: &Selector, arming: &Arming) -> Result<(), InstallError> {
+    pub fn arm_matching(
+        &mut self,
+        selector: &Selector,
+        arming: &Arming,
+    ) -> Result<(), InstallError> {
         self.select(selector)?;
         self.arm_pending(selector, None, arming)
     }
 
-    /// As [`Session::arm_matching`], though there may be no such site yet: for sites that are made when a program first
-    /// comes by. Of this kind only, if one is given.
+    /// As [`Session::arm_matching`], though there may be no such site yet: for sites that are made
+    /// when a program first comes by. Of this kind only, if one is given.
     pub fn arm_pending(
         &mut self,
         selector: &Selector,
@@ -205,7 +213,11 @@ impl Session {
         // The order first: a site that is made meanwhile is either among these or meets it.
         let sites = arm::arms().stand(self.profiler, pattern.clone(), arming.clone());
         let known = sites.len();
-        self.standing.push(Standing { pattern: pattern.clone(), subjects: arming.subjects.clone(), known });
+        self.standing.push(Standing {
+            pattern: pattern.clone(),
+            subjects: arming.subjects.clone(),
+            known,
+        });
         self.handlers.extend(arming.handlers.iter().cloned());
         let observable = sites.iter().filter(|entry| entry.site.def().skipped.is_none());
         observable
@@ -218,7 +230,8 @@ impl Session {
         self.armed.iter().map(|(site, _)| *site).collect()
     }
 
-    /// Who belongs to the view: the subjects that were armed at their sites, whoever else was observed there.
+    /// Who belongs to the view: the subjects that were armed at their sites, whoever else was
+    /// observed there.
     pub(crate) fn members(&self) -> Members {
         let mut everybody = HashSet::new();
         let mut chosen: HashMap<SiteId, HashSet<Subject>> = HashMap::new();
@@ -239,7 +252,9 @@ impl Session {
             let Some(subject) = subject else { return everybody.contains(&site) };
             everybody.contains(&site)
                 || chosen.get(&site).is_some_and(|chosen| chosen.contains(&subject))
-                || groups.get(&site).is_some_and(|groups| groups.iter().any(|group| group.had(subject)))
+                || groups
+                    .get(&site)
+                    .is_some_and(|groups| groups.iter().any(|group| group.had(subject)))
         })
     }
 

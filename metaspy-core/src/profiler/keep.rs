@@ -9,7 +9,8 @@ pub(super) struct Keep(pub String);
 
 impl Instrumenter for Keep {
     fn install(&mut self, _: &mut Session) -> Result<Installation, InstallError> {
-        let added = AddedRules::add(&self.0).map_err(|error| InstallError::Other(Box::new(error)))?;
+        let added =
+            AddedRules::add(&self.0).map_err(|error| InstallError::Other(Box::new(error)))?;
         Ok(Installation::with_guard(added))
     }
 }

@@ -14,8 +14,8 @@ use crate::subject::Identify;
 
 /// What one profiler saw: counts and times by subject, site or cause, and the events themselves.
 ///
-/// It reads the recording on each request, so taking it costs nothing. If another recording has begun while the profiler was
-/// installed, the profile ends there, and its counts are lower bounds.
+/// It reads the recording on each request, so taking it costs nothing. If another recording has
+/// begun while the profiler was installed, the profile ends there, and its counts are lower bounds.
 #[derive(Clone)]
 pub struct Profile {
     view: View,
@@ -52,8 +52,8 @@ impl Profile {
         }
     }
 
-    /// Only what `root` led to. Without a root, because it found no room in the log, the profile stays as wide as it was,
-    /// and is not exact.
+    /// Only what `root` led to. Without a root, because it found no room in the log, the profile
+    /// stays as wide as it was, and is not exact.
     pub(crate) fn narrowed_to(mut self, root: Option<EventId>) -> Self {
         (self.scope.under, self.is_too_wide) = (root, root.is_none());
         self
@@ -69,7 +69,8 @@ impl Profile {
         self.store.get_or_init(|| self.recording.store())
     }
 
-    /// Which events belong to it. It is valid as long as the profile: later its epochs may be merged with others.
+    /// Which events belong to it. It is valid as long as the profile: later its epochs may be
+    /// merged with others.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
@@ -86,7 +87,8 @@ impl Profile {
         profiles
     }
 
-    /// The packages, types and methods of the program, with the data of a method profiler of this type.
+    /// The packages, types and methods of the program, with the data of a method profiler of this
+    /// type.
     pub fn mirror<P: MethodProfiler>(&self) -> Option<Arc<Mirror<P>>> {
         self.find().map(|found| Arc::clone(&found.mirror))
     }
@@ -97,7 +99,9 @@ impl Profile {
     }
 
     fn find<P: MethodProfiler>(&self) -> Option<&Observing<P>> {
-        self.method_profilers.iter().find_map(|observer| (observer.as_ref() as &dyn Any).downcast_ref())
+        self.method_profilers
+            .iter()
+            .find_map(|observer| (observer.as_ref() as &dyn Any).downcast_ref())
     }
 
     /// Calls on one subject, at all sites of the profile.
@@ -134,7 +138,8 @@ impl<'a> Counts<'a> {
         self.by(By::RootCause)
     }
 
-    /// One row per site of a direct cause: what sent, or what called. Calls without one have the row without a site.
+    /// One row per site of a direct cause: what sent, or what called. Calls without one have the
+    /// row without a site.
     pub fn by_sender(self) -> Rows<'a> {
         self.by(By::Sender)
     }
@@ -198,14 +203,18 @@ impl Rows<'_> {
     /// The row of a site, by the end of its path.
     pub fn at(&self, path: &str) -> Option<&TallyRow> {
         let selector: crate::Selector = path.parse().ok()?;
-        self.rows.iter().find(|row| row.site.is_some_and(|site| selector.matches(self.profile.store().site_path(site))))
+        self.rows.iter().find(|row| {
+            row.site.is_some_and(|site| selector.matches(self.profile.store().site_path(site)))
+        })
     }
 
     /// What a row is about, in words.
     pub fn name(&self, row: &TallyRow) -> String {
         let store = self.profile.store();
         match (row.site, row.subject) {
-            (Some(site), Some(subject)) => format!("{} {}", store.site_path(site), store.subject_text(subject)),
+            (Some(site), Some(subject)) => {
+                format!("{} {}", store.site_path(site), store.subject_text(subject))
+            }
             (Some(site), None) => store.site_path(site).to_owned(),
             (None, Some(subject)) => store.subject_text(subject),
             (None, None) => "(nobody)".to_owned(),
@@ -215,18 +224,23 @@ impl Rows<'_> {
     fn line(&self, f: &mut fmt::Formatter<'_>, row: &TallyRow, width: usize) -> fmt::Result {
         let Measure { count, timed, total_ticks, window_self_ticks, max_ticks, .. } = row.measure;
         let sign = if self.rows_exact && !row.measure.at_least { ' ' } else { '≥' };
-        let percent = |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{share:.1}"));
+        let percent =
+            |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{share:.1}"));
         let calls = percent(self.shares.calls(&row.measure));
         write!(f, "{:<width$}  {sign}{count:>10} {calls:>5}", self.name(row))?;
         if timed == 0 {
             return writeln!(f, "  {:>11} {:>11} {:>5} {:>11}", "–", "–", "–", "–");
         }
         let is_partial = row.measure.is_partly_timed();
-        let ms = |sign, ticks| format!("{sign}{:.3} ms", self.profile.store().span_ns(ticks) as f64 / 1e6);
+        let ms = |sign, ticks| {
+            format!("{sign}{:.3} ms", self.profile.store().span_ns(ticks) as f64 / 1e6)
+        };
         let at_least = |ticks| ms(if is_partial { "≥" } else { "" }, ticks);
-        // Without the calls that have left the window, it is a lower bound; calls that were not timed may be in it.
+        // Without the calls that have left the window, it is a lower bound; calls that were not
+        // timed may be in it.
         let own_sign = if is_partial { "~" } else { row.measure.self_ticks.map_or("≥", |_| "") };
-        let (own, own_share) = (ms(own_sign, window_self_ticks), percent(self.shares.self_time(&row.measure)));
+        let (own, own_share) =
+            (ms(own_sign, window_self_ticks), percent(self.shares.self_time(&row.measure)));
         let total = ms(row.measure.total_sign(), total_ticks);
         writeln!(f, "  {total:>11} {own:>11} {own_share:>5} {:>11}", at_least(max_ticks))
     }
@@ -237,10 +251,15 @@ impl fmt::Display for Rows<'_> {
         if self.rows.is_empty() {
             return writeln!(f, "nothing was observed");
         }
-        let width = self.rows.iter().map(|row| self.name(row).chars().count()).max().unwrap_or(0).max(4);
+        let width =
+            self.rows.iter().map(|row| self.name(row).chars().count()).max().unwrap_or(0).max(4);
         let titles = ["count", "%", "total", "self", "%", "longest"];
         let [count, calls, total, own, own_share, longest] = titles;
-        writeln!(f, "{:<width$}  {count:>11} {calls:>5}  {total:>11} {own:>11} {own_share:>5} {longest:>11}", "what")?;
+        writeln!(
+            f,
+            "{:<width$}  {count:>11} {calls:>5}  {total:>11} {own:>11} {own_share:>5} {longest:>11}",
+            "what"
+        )?;
         self.rows.iter().try_for_each(|row| self.line(f, row, width))
     }
 }

@@ -1,7 +1,7 @@
 //! Subscriptions to live events.
 //!
-//! The collector reads every event once, after it has ended, and delivers it to the subscriptions. Hooks are not involved
-//! and never wait.
+//! The collector reads every event once, after it has ended, and delivers it to the subscriptions.
+//! Hooks are not involved and never wait.
 
 use std::cell::Cell;
 use std::fmt;
@@ -25,7 +25,8 @@ thread_local! {
     static DELIVERING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A callback. Its last argument has a bit for each filter that the event passed, the first filter at bit 0.
+/// A callback. Its last argument has a bit for each filter that the event passed, the first filter
+/// at bit 0.
 type See = Box<dyn FnMut(&Store, &Event, u64) + Send>;
 
 /// A subscription.
@@ -45,9 +46,9 @@ struct Inner {
 pub struct Subscription(Arc<Inner>);
 
 impl Subscription {
-    /// Calls `see` once for each event in `scope` that matches a filter (at most 64). Within a batch, events come in the
-    /// order of their ends; batches come in the order in which they were read. `see` runs on the collector's thread, or on
-    /// the one that ends the subscription.
+    /// Calls `see` once for each event in `scope` that matches a filter (at most 64). Within a
+    /// batch, events come in the order of their ends; batches come in the order in which they were
+    /// read. `see` runs on the collector's thread, or on the one that ends the subscription.
     pub(crate) fn begin(
         scope: Scope,
         filters: Vec<Filter>,
@@ -69,7 +70,8 @@ impl Subscription {
         Subscription(watch)
     }
 
-    /// Events that no subscription received, because they began while 65,536 others ran. The number is that of the process.
+    /// Events that no subscription received, because they began while 65,536 others ran. The number
+    /// is that of the process.
     pub fn undelivered(&self) -> u64 {
         recorder::current().map_or(0, |log| log.unwatched())
     }
@@ -142,7 +144,8 @@ fn deliver(log: &Log) {
     let Some((fed, store)) = log.take_read().filter(|(fed, _)| !fed.is_empty()) else { return };
     let _delivering = Delivering::begin();
     let all = lock(&ALL).clone();
-    for subscription in all.iter().filter(|subscription| subscription.process == std::process::id()) {
+    for subscription in all.iter().filter(|subscription| subscription.process == std::process::id())
+    {
         subscription.deliver(&store, &fed);
     }
 }
@@ -166,10 +169,17 @@ impl Inner {
     fn deliver(&self, store: &Store, fed: &[LiveEvent]) {
         let mut see = lock_for_long(&self.see);
         let levels = if self.scope.meta { 0..=3 } else { 0..=0 };
-        let compiled = |filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref());
-        let mut matchers: Vec<(Matcher, Memory)> =
-            self.filters.iter().map(compiled).map(|matcher| (matcher.clone(), matcher.memory(store))).collect();
-        for LiveEvent { head, slot } in fed.iter().filter(|fed| self.scope.epochs.contains(&fed.head.epoch)) {
+        let compiled =
+            |filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref());
+        let mut matchers: Vec<(Matcher, Memory)> = self
+            .filters
+            .iter()
+            .map(compiled)
+            .map(|matcher| (matcher.clone(), matcher.memory(store)))
+            .collect();
+        for LiveEvent { head, slot } in
+            fed.iter().filter(|fed| self.scope.epochs.contains(&fed.head.epoch))
+        {
             let mut passed = 0;
             for (at, (matcher, memory)) in matchers.iter_mut().enumerate() {
                 passed |= u64::from(matcher.matches(store.ring(), head, slot, memory)) << at;

@@ -1,4 +1,5 @@
-//! A global allocator that is observed itself: its hook runs within every allocation, also in those of a new thread.
+//! A global allocator that is observed itself: its hook runs within every allocation, also in those
+//! of a new thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -50,7 +51,8 @@ fn allocates(observe: impl FnOnce(&'static str) -> Installed) {
     let recording = Recording::memory().budget(64 << 20).start().expect("there is memory");
     let installed = observe("**::allocate");
     IS_OBSERVED.store(true, Ordering::Relaxed);
-    let work = || drop(black_box((1..500_usize).map(|size| vec![0_u8; size % 50]).collect::<Vec<_>>()));
+    let work =
+        || drop(black_box((1..500_usize).map(|size| vec![0_u8; size % 50]).collect::<Vec<_>>()));
     work();
     for _ in 0..50 {
         std::thread::spawn(work).join().expect("it ends");
@@ -64,12 +66,16 @@ fn allocates(observe: impl FnOnce(&'static str) -> Installed) {
 
 #[test]
 fn an_allocator_with_a_subject_is_recorded() {
-    apart("allocator::an_allocator_with_a_subject_is_recorded", || allocates(|it| observe(it, Mode::Full)));
+    apart("allocator::an_allocator_with_a_subject_is_recorded", || {
+        allocates(|it| observe(it, Mode::Full))
+    });
 }
 
 #[test]
 fn an_allocator_with_a_subject_is_counted() {
-    apart("allocator::an_allocator_with_a_subject_is_counted", || allocates(|it| observe(it, Mode::Tally)));
+    apart("allocator::an_allocator_with_a_subject_is_counted", || {
+        allocates(|it| observe(it, Mode::Tally))
+    });
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! The application always wins: wherever it calls a hook, the hook neither hangs nor aborts it, and no call is lost.
+//! The application always wins: wherever it calls a hook, the hook neither hangs nor aborts it, and
+//! no call is lost.
 //!
-//! Each case runs in a process of its own, this test program started again, because a fault would end or hang all tests.
+//! Each case runs in a process of its own, this test program started again, because a fault would
+//! end or hang all tests.
 #![cfg(target_os = "linux")]
 
 mod allocator;
@@ -21,15 +23,21 @@ static ALLOCATOR: allocator::Observed = allocator::Observed;
 /// Seconds after which a case hangs.
 const PATIENCE: libc::c_uint = 120;
 
-/// Runs a case in a process of its own: the test `name`, started again. The system ends it if it hangs.
+/// Runs a case in a process of its own: the test `name`, started again. The system ends it if it
+/// hangs.
 fn apart(name: &str, case: impl FnOnce()) {
     if std::env::var_os("METASPY_TEST_APART").is_some() {
         end_later();
         return case();
     }
     let mut again = Command::new(std::env::current_exe().expect("it is known"));
-    let output = again.args(["--exact", name, "--nocapture"]).env("METASPY_TEST_APART", "1").output().expect("it runs");
-    let (errors, printed) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    let output = again
+        .args(["--exact", name, "--nocapture"])
+        .env("METASPY_TEST_APART", "1")
+        .output()
+        .expect("it runs");
+    let (errors, printed) =
+        (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
     assert!(output.status.success(), "{}\n{errors}\n{printed}", output.status);
     assert!(printed.contains("1 passed"), "there is a test of this name: {printed}");
 }
@@ -61,5 +69,8 @@ fn observe_in_detail(selector: &'static str) -> Installed {
 }
 
 fn armed(selector: &'static str, arming: Arming) -> Installed {
-    Profiler::new(selector).observe(Matching(selector, arming)).install().expect("the sites are there")
+    Profiler::new(selector)
+        .observe(Matching(selector, arming))
+        .install()
+        .expect("the sites are there")
 }

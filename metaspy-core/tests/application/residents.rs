@@ -6,7 +6,8 @@ use std::thread;
 use metaspy_core::hook::{AddressIdentity, RegisteredIdentity};
 use metaspy_core::{Identify, ObjectId};
 
-/// Places of objects, and objects at a time. A table is filled again when many places were used once, so objects move on.
+/// Places of objects, and objects at a time. A table is filled again when many places were used
+/// once, so objects move on.
 const PLACES: usize = 20_000;
 const OBJECTS: usize = 40;
 
@@ -24,11 +25,13 @@ fn an_object_is_found_while_the_table_of_objects_is_rebuilt() {
             }
             others
         };
-        // More threads than processors: one that loses its processor in the middle of a lookup finds another table later.
+        // More threads than processors: one that loses its processor in the middle of a lookup
+        // finds another table later.
         let readers: Vec<_> = (0..4).map(|_| scope.spawn(looks)).collect();
         let places: Vec<usize> = (0..PLACES).collect();
         for objects in places.chunks(OBJECTS) {
-            let ids: Vec<_> = objects.iter().map(|it| RegisteredIdentity::new(it, ObjectId::new())).collect();
+            let ids: Vec<_> =
+                objects.iter().map(|it| RegisteredIdentity::new(it, ObjectId::new())).collect();
             assert!(objects.iter().zip(&ids).all(|(it, id)| PLACE.of(it) == id.id().identify()));
         }
         is_over.store(true, Ordering::Relaxed);

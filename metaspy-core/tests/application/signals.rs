@@ -1,5 +1,5 @@
-//! Signal handlers that call hooks, in threads that met none before: while a thread begins or ends, while it allocates,
-//! and within another hook.
+//! Signal handlers that call hooks, in threads that met none before: while a thread begins or ends,
+//! while it allocates, and within another hook.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -114,7 +114,8 @@ extern "C" fn count_allocations(_: libc::c_int) {
 #[test]
 fn the_first_object_of_a_method_takes_no_memory_in_a_signal_handler() {
     apart("signals::the_first_object_of_a_method_takes_no_memory_in_a_signal_handler", || {
-        let _recording = Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
+        let _recording =
+            Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
         let profiler = Profiler::new("coverage").method_profiler(TestCoverage::default());
         let installed = profiler.install().expect("the sites are there");
         handler(count_allocations);
@@ -122,7 +123,11 @@ fn the_first_object_of_a_method_takes_no_memory_in_a_signal_handler() {
         thread::spawn(|| unsafe { libc::raise(libc::SIGPROF) }).join().expect("it ends");
         let mirror = installed.uninstall().mirror::<TestCoverage>().expect("it was installed");
         let receivers = |name| {
-            let method = mirror.methods().iter().find(|method| method.facts.name == name).expect("it is a method");
+            let method = mirror
+                .methods()
+                .iter()
+                .find(|method| method.facts.name == name)
+                .expect("it is a method");
             method.data.receivers.len()
         };
         assert_eq!((receivers("handles_about"), receivers("handles_and_returns")), (1, 1));
@@ -133,7 +138,8 @@ fn the_first_object_of_a_method_takes_no_memory_in_a_signal_handler() {
 #[test]
 fn a_call_in_a_signal_handler_has_no_details_and_takes_no_memory() {
     apart("signals::a_call_in_a_signal_handler_has_no_details_and_takes_no_memory", || {
-        let recording = Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
+        let recording =
+            Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
         let installed = observe_in_detail("**::signals::*");
         handler(count_allocations);
         // SAFETY: the handler calls hooks only.
@@ -160,9 +166,15 @@ fn a_signal_handler_may_count_the_first_call_of_a_thread() {
 
 #[test]
 fn a_method_profiler_may_see_the_first_call_of_a_thread_in_a_signal_handler() {
-    apart("signals::a_method_profiler_may_see_the_first_call_of_a_thread_in_a_signal_handler", || {
-        interrupted(|| {
-            Profiler::new("calls").method_profiler(Calls::default()).install().expect("the sites are there")
-        });
-    });
+    apart(
+        "signals::a_method_profiler_may_see_the_first_call_of_a_thread_in_a_signal_handler",
+        || {
+            interrupted(|| {
+                Profiler::new("calls")
+                    .method_profiler(Calls::default())
+                    .install()
+                    .expect("the sites are there")
+            });
+        },
+    );
 }

@@ -17,10 +17,15 @@ fn case() {
     let Some(path) = std::env::var_os("FILE_UNDER_TEST").map(PathBuf::from) else { return };
     Recording::file(&path).budget(16 << 20).start().expect("there is room");
     let _counted = count();
-    let notes = std::fs::OpenOptions::new().read(true).write(true).open(path.with_extension("notes"));
-    let notes = memmap2::MmapOptions::new().map_raw(&notes.expect("it was made")).expect("it can be mapped");
+    let notes =
+        std::fs::OpenOptions::new().read(true).write(true).open(path.with_extension("notes"));
+    let notes = memmap2::MmapOptions::new()
+        .map_raw(&notes.expect("it was made"))
+        .expect("it can be mapped");
     for round in 1_u64.. {
-        (0..KEYS).for_each(|key| work(node(if key % 2 == 0 { key } else { wide(key) }), Outcome::Failed));
+        (0..KEYS).for_each(|key| {
+            work(node(if key % 2 == 0 { key } else { wide(key) }), Outcome::Failed)
+        });
         // SAFETY: the first word of the map, which no other thread writes.
         unsafe { notes.as_mut_ptr().cast::<u64>().write_volatile(round) };
     }
@@ -30,9 +35,14 @@ fn case() {
 fn a_kill_loses_no_call_that_was_counted() {
     let path = std::env::temp_dir().join(format!("metaspy-counting-{}.spy", std::process::id()));
     for round in 0..3 {
-        std::fs::File::create(path.with_extension("notes")).and_then(|file| file.set_len(8)).expect("it can be made");
+        std::fs::File::create(path.with_extension("notes"))
+            .and_then(|file| file.set_len(8))
+            .expect("it can be made");
         let mut command = Command::new(std::env::current_exe().expect("it is known"));
-        command.args(["--exact", "kills::case"]).env("FILE_UNDER_TEST", &path).stdout(Stdio::null());
+        command
+            .args(["--exact", "kills::case"])
+            .env("FILE_UNDER_TEST", &path)
+            .stdout(Stdio::null());
         let mut recorder = command.spawn().expect("it starts");
         let noted = || {
             let bytes = std::fs::read(path.with_extension("notes")).expect("it was made");
@@ -56,8 +66,12 @@ fn a_kill_loses_no_call_that_was_counted() {
         assert!(store.verify().is_sound(), "{:?}", store.verify());
         let found = by_subject(&store);
         for (subject, (calls, failed, panicked)) in &found {
-            let is_noted = (rounds..=rounds + 2).contains(calls) && (*calls - 1..=*calls).contains(failed);
-            assert!(is_noted && *panicked == 0, "{subject:?}: {calls} calls, {failed} failed in {rounds} rounds");
+            let is_noted =
+                (rounds..=rounds + 2).contains(calls) && (*calls - 1..=*calls).contains(failed);
+            assert!(
+                is_noted && *panicked == 0,
+                "{subject:?}: {calls} calls, {failed} failed in {rounds} rounds"
+            );
         }
         assert!(rounds == 0 || found.len() as u64 == KEYS);
     }

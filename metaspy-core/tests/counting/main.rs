@@ -1,5 +1,5 @@
-//! Calls that are only counted, as instrumented code makes them: each is in one row, with the way it ended, whatever
-//! happens to its thread.
+//! Calls that are only counted, as instrumented code makes them: each is in one row, with the way
+//! it ended, whatever happens to its thread.
 
 mod kills;
 mod outcomes;
@@ -16,7 +16,8 @@ use metaspy_core::hook::observed::{self, Unwinding};
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::store::{By, Measure, Scope, Store};
 use metaspy_core::{
-    InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Session, Site, SiteDef, SiteKind, Subject,
+    InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Session, Site, SiteDef,
+    SiteKind, Subject,
 };
 use metaspy_probe::{Frame, Guard};
 

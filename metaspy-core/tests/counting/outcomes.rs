@@ -1,4 +1,5 @@
-//! Rows that take no more outcomes: those that follow are counted in another row, and the halves of a word stay apart.
+//! Rows that take no more outcomes: those that follow are counted in another row, and the halves of
+//! a word stay apart.
 
 use metaspy_core::{Kind, Outcome, Recording, Subject};
 
@@ -25,7 +26,11 @@ fn failures_never_carry_into_panics() {
         assert!(rows.iter().all(|&rows| rows > 0), "{rows:?}");
         for _ in 0..700 {
             for (subject, outcome) in subjects.iter().flat_map(|subject| {
-                [(*subject, Outcome::Failed), (*subject, Outcome::Panicked), (*subject, Outcome::Cancelled)]
+                [
+                    (*subject, Outcome::Failed),
+                    (*subject, Outcome::Panicked),
+                    (*subject, Outcome::Cancelled),
+                ]
             }) {
                 work(subject, outcome);
             }

@@ -22,7 +22,10 @@ impl Caller {
     }
 
     fn roll(&mut self, below: u64) -> u64 {
-        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.dice = self
+            .dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.dice >> 33) % below
     }
 
@@ -77,9 +80,14 @@ fn subjects_of_all_kinds_and_keys_are_counted_by_many_threads_over_epochs() {
                     caller.call_all(20_000);
                     caller.made
                 };
-                let threads: Vec<_> =
-                    (0..4).map(|thread| scope.spawn(move || run(1 + epoch * 100 + generation * 10 + thread))).collect();
-                threads.into_iter().for_each(|thread| add(&mut made, thread.join().expect("it returns")));
+                let threads: Vec<_> = (0..4)
+                    .map(|thread| {
+                        scope.spawn(move || run(1 + epoch * 100 + generation * 10 + thread))
+                    })
+                    .collect();
+                threads
+                    .into_iter()
+                    .for_each(|thread| add(&mut made, thread.join().expect("it returns")));
             });
         }
     }
@@ -111,7 +119,10 @@ fn a_thread_continues_in_the_rows_of_one_that_ended() {
     let found = by_subject(&recording.store());
     assert_eq!(found.len(), 2_000);
     for key in 0..1_000 {
-        assert_eq!((found[&Some(node(key))], found[&Some(node(wide(key)))]), ((250, 250, 0), (250, 0, 0)));
+        assert_eq!(
+            (found[&Some(node(key))], found[&Some(node(wide(key)))]),
+            ((250, 250, 0), (250, 0, 0))
+        );
     }
     recording.close();
     std::fs::remove_file(&path).expect("it was made");
@@ -147,7 +158,9 @@ fn more_subjects_than_there_is_room_for_are_counted_as_others() {
     let recording = Recording::memory().budget(1 << 20).start().expect("there is room");
     let _counted = count();
     let keys = |at: u64| [node(at), node(wide(at)), Subject::new(NODE.id(), at << 20)];
-    (0..100_000).flat_map(|at| keys(at % 50_000)).for_each(|subject| work(subject, Outcome::Returned));
+    (0..100_000)
+        .flat_map(|at| keys(at % 50_000))
+        .for_each(|subject| work(subject, Outcome::Returned));
     let store = recording.store();
     assert_eq!(calls(&store), 300_000);
     assert!(store.tally(By::Subject, &Scope::default()).rows.iter().any(TallyRow::is_others));

@@ -9,8 +9,15 @@ pub struct Words(memmap2::MmapRaw);
 
 impl Words {
     pub fn of(recording: &Recording) -> Self {
-        let file = std::fs::OpenOptions::new().read(true).write(true).open(recording.path().expect("it has a file"));
-        Words(memmap2::MmapOptions::new().map_raw(&file.expect("it is there")).expect("it can be mapped"))
+        let file = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(recording.path().expect("it has a file"));
+        Words(
+            memmap2::MmapOptions::new()
+                .map_raw(&file.expect("it is there"))
+                .expect("it can be mapped"),
+        )
     }
 
     fn at(&self, word: usize) -> *mut u64 {
@@ -28,7 +35,8 @@ impl Words {
     /// Places of all words that count how calls on a subject failed.
     fn failures(&self, subject: Subject) -> Vec<usize> {
         let kind = subject.kind.0;
-        let (mut at, end) = (self.get(sb::PAGES) as usize / 8, self.get(sb::PAGES_USED) as usize / 8);
+        let (mut at, end) =
+            (self.get(sb::PAGES) as usize / 8, self.get(sb::PAGES_USED) as usize / 8);
         let (end, mut found) = (at + end, Vec::new());
         while at < end {
             let first = at + page::HEADER_WORDS;
@@ -56,7 +64,8 @@ impl Words {
 
     /// How many pages are arrays.
     pub fn arrays(&self) -> usize {
-        let (mut at, end) = (self.get(sb::PAGES) as usize / 8, self.get(sb::PAGES_USED) as usize / 8);
+        let (mut at, end) =
+            (self.get(sb::PAGES) as usize / 8, self.get(sb::PAGES_USED) as usize / 8);
         let (end, mut arrays) = (at + end, 0);
         while at < end {
             arrays += usize::from(self.get(at + page::WHO) != 0);
@@ -65,7 +74,8 @@ impl Words {
         arrays
     }
 
-    /// Lets the rows of a subject have failed this often, and panicked as often; returns how many rows there are.
+    /// Lets the rows of a subject have failed this often, and panicked as often; returns how many
+    /// rows there are.
     pub fn preset(&self, subject: Subject, failed: u32, panicked: u32) -> u64 {
         let rows = self.failures(subject);
         for word in &rows {

@@ -10,8 +10,8 @@ use metaspy_core::instrumenter::Installation;
 use metaspy_core::method_profilers::Calls;
 use metaspy_core::recording;
 use metaspy_core::{
-    InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind,
-    Subject,
+    InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site,
+    SiteDef, SiteKind, Subject,
 };
 
 use super::subjects;
@@ -142,7 +142,8 @@ fn case() {
         }
         "five of a profiler" => {
             Recording::file(&path).start().unwrap();
-            let _installed = Profiler::new("calls").method_profiler(Calls::default()).install().unwrap();
+            let _installed =
+                Profiler::new("calls").method_profiler(Calls::default()).install().unwrap();
             let _observed = observe();
             (0..5).for_each(|key| _ = work(key));
         }
@@ -156,10 +157,15 @@ fn case() {
             Recording::file(&path).budget(4 << 20).start().unwrap();
             let _installed = observe();
             // Every id that was published is noted in a map of our own, before the next call.
-            let notes = std::fs::OpenOptions::new().read(true).write(true).open(path.with_extension("ids")).unwrap();
+            let notes = std::fs::OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open(path.with_extension("ids"))
+                .unwrap();
             let notes = memmap2::MmapOptions::new().map_raw(&notes).unwrap();
             for key in 1_u64.. {
-                // A call that found no block is counted and has no id: wait for the collector, and call again.
+                // A call that found no block is counted and has no id: wait for the collector, and
+                // call again.
                 let id = std::iter::repeat_with(|| work(key))
                     .inspect(|id| {
                         if id.is_none() {
@@ -185,7 +191,8 @@ fn case() {
             // SAFETY: the child calls hooks and leaves.
             match unsafe { libc::fork() } {
                 0 => {
-                    // The child ends an event that it inherited, and continues: none of it is recorded.
+                    // The child ends an event that it inherited, and continues: none of it is
+                    // recorded.
                     open.done(Outcome::Panicked);
                     (5_000..6_000).for_each(|key| _ = work(key));
                     // SAFETY: ends this process without running what belongs to the parent.
@@ -209,10 +216,14 @@ fn case() {
         #[cfg(unix)]
         "many labels" => {
             let recording = Recording::file(&path).start().unwrap();
-            let blocks = |path: &Path| std::os::unix::fs::MetadataExt::blocks(&path.metadata().unwrap()) * 512;
+            let blocks = |path: &Path| {
+                std::os::unix::fs::MetadataExt::blocks(&path.metadata().unwrap()) * 512
+            };
             let at_once = blocks(&path);
             assert!(at_once < 48 << 20, "{at_once} bytes");
-            (0..50_000).for_each(|key| metaspy_core::model::label(node(key), "a label of some length ".repeat(4)));
+            (0..50_000).for_each(|key| {
+                metaspy_core::model::label(node(key), "a label of some length ".repeat(4))
+            });
             assert!(blocks(&path) > at_once + (4 << 20));
             recording.close();
         }
@@ -220,7 +231,10 @@ fn case() {
             let recording = Recording::file(&path).start().unwrap();
             for _ in 0..1_100_000 {
                 let object = Box::new(0_u64);
-                drop(metaspy_core::hook::RegisteredIdentity::new(&*object, metaspy_core::ObjectId::new()));
+                drop(metaspy_core::hook::RegisteredIdentity::new(
+                    &*object,
+                    metaspy_core::ObjectId::new(),
+                ));
             }
             metaspy_core::model::label(node(7), "seven");
             let installed = observe();
@@ -246,12 +260,16 @@ fn case() {
             std::thread::spawn(|| (0..1_000).for_each(|key| _ = work(key))).join().unwrap();
             drop(installed);
             closed.close();
-            // Whoever has a closed recording may do with it what they like; the next one does not touch it.
+            // Whoever has a closed recording may do with it what they like; the next one does not
+            // touch it.
             std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
             let recording = Recording::memory().budget(1 << 20).start().unwrap();
             let _installed = observe();
             (0..100).for_each(|key| _ = work(key));
-            assert_eq!((recording.store().totals().emitted, std::fs::metadata(&path).unwrap().len()), (100, 0));
+            assert_eq!(
+                (recording.store().totals().emitted, std::fs::metadata(&path).unwrap().len()),
+                (100, 0)
+            );
         }
         "truncated" => {
             let recording = Recording::file(&path).budget(4 << 20).guarded(true).start().unwrap();

@@ -1,5 +1,5 @@
-//! Recordings in files: what a kill, a fork, a full disk or a truncated file leaves behind. Each case runs in a process
-//! of its own: this test program started again.
+//! Recordings in files: what a kill, a fork, a full disk or a truncated file leaves behind. Each
+//! case runs in a process of its own: this test program started again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,7 +15,10 @@ mod cases;
 /// Runs a case of this file in a process of its own.
 fn child(case: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "cases::case", "--nocapture"]).env("CASE", case).env("FILE_UNDER_TEST", path);
+    command
+        .args(["--exact", "cases::case", "--nocapture"])
+        .env("CASE", case)
+        .env("FILE_UNDER_TEST", path);
     command
 }
 
@@ -65,7 +68,11 @@ fn a_recording_of_five_events_is_a_short_file() {
         finish(child(case, &path));
         let (store, file) = (Store::open(&path).unwrap(), std::fs::metadata(&path).unwrap());
         let on_disk = 512 * std::os::unix::fs::MetadataExt::blocks(&file);
-        assert!(file.len().max(on_disk) < 200_000, "{case}: {} bytes, {on_disk} on disk", file.len());
+        assert!(
+            file.len().max(on_disk) < 200_000,
+            "{case}: {} bytes, {on_disk} on disk",
+            file.len()
+        );
         assert_eq!((subjects(&store), store.end_state()), ((0..5).collect(), EndState::Closed));
         let found = store.verify();
         assert!(found.is_sound() && found.unused_cut == 0, "{case}: {found:?}");
@@ -79,7 +86,8 @@ fn calls_that_end_or_begin_after_the_file_was_shortened_are_counted_in_it() {
     let path = scratch("late.spy");
     finish(child("late", &path));
     let store = Store::open(&path).unwrap();
-    let open = store.forward(Position::Start, &"subject:#0".parse().unwrap(), 1, usize::MAX).events[0];
+    let open =
+        store.forward(Position::Start, &"subject:#0".parse().unwrap(), 1, usize::MAX).events[0];
     assert_eq!(open.outcome, Outcome::Panicked);
     assert!(store.verify().is_sound(), "{:?}", store.verify());
     assert!(store.header().statements_lost > 19_000 && store.labelled().count() > 0);
@@ -108,7 +116,11 @@ fn a_reader_of_a_file_that_is_replaced_when_it_is_closed_sees_all_of_it() {
     assert!(std::fs::metadata(&path).unwrap().len() < 200_000);
     for store in [&live, &Store::open(&path).unwrap(), &recording.store()] {
         assert_eq!((store.end_state(), store.missing()), (EndState::Closed, &[][..]));
-        assert!(store.notes().iter().any(|note| note == "read while it is live"), "{:?}", store.notes());
+        assert!(
+            store.notes().iter().any(|note| note == "read while it is live"),
+            "{:?}",
+            store.notes()
+        );
     }
 }
 
@@ -116,9 +128,11 @@ fn a_reader_of_a_file_that_is_replaced_when_it_is_closed_sees_all_of_it() {
 fn a_recording_is_live_as_long_as_its_file_is_locked_whatever_number_its_process_has() {
     let (path, mut bytes, _) = closed("locked.spy");
     let words = |at: usize| at * 8..at * 8 + 8;
-    // As a process of another PID namespace leaves it: not closed, with a number that no process has here.
+    // As a process of another PID namespace leaves it: not closed, with a number that no process
+    // has here.
     bytes[words(metaspy_core::format::superblock::STATE)].copy_from_slice(&0_u64.to_le_bytes());
-    bytes[words(metaspy_core::format::superblock::PID)].copy_from_slice(&0x7FFF_FFF0_u64.to_le_bytes());
+    bytes[words(metaspy_core::format::superblock::PID)]
+        .copy_from_slice(&0x7FFF_FFF0_u64.to_le_bytes());
     std::fs::write(&path, bytes).unwrap();
     let store = Store::open(&path).unwrap();
     assert_eq!(store.end_state(), EndState::Killed);
@@ -204,20 +218,26 @@ fn a_kill_loses_no_event_that_was_published() {
         assert_eq!(store.end_state(), EndState::Killed);
         let bytes = std::fs::read(&ids).unwrap();
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-        let notes: Vec<(u64, u64)> = (0..1_000).map(|at| (word(at * 16), word(at * 16 + 8))).collect();
+        let notes: Vec<(u64, u64)> =
+            (0..1_000).map(|at| (word(at * 16), word(at * 16 + 8))).collect();
         let newest = notes.iter().map(|note| note.1).max().unwrap();
         assert!(newest > 1_000, "the recorder was killed before it had done anything");
         let mut found = 0;
         // The one being noted when the kill came may be half a note.
-        for (id, key) in notes.into_iter().filter(|(id, key)| *id != 0 && key + 900 > newest && *key < newest) {
+        for (id, key) in
+            notes.into_iter().filter(|(id, key)| *id != 0 && key + 900 > newest && *key < newest)
+        {
             let event = metaspy_core::EventId::from_raw(id).and_then(|id| store.event(id));
-            let event = event.unwrap_or_else(|| panic!("round {round}: event of {key} is gone, newest {newest}"));
+            let event = event.unwrap_or_else(|| {
+                panic!("round {round}: event of {key} is gone, newest {newest}")
+            });
             assert_eq!(event.subject.map(|subject| subject.key), Some(key));
             found += 1;
         }
         assert!(found > 800, "{found} of {newest}: {:?}", store.totals());
         let totals = store.totals();
-        let rows = store.tally(metaspy_core::store::By::Site, &metaspy_core::store::Scope::default());
+        let rows =
+            store.tally(metaspy_core::store::By::Site, &metaspy_core::store::Scope::default());
         let counted: u64 = rows.rows.iter().map(|row| row.measure.count).sum();
         assert_eq!(counted, totals.emitted, "{totals:?}");
         let published = totals.stored + totals.folded;
@@ -252,7 +272,8 @@ fn a_forked_child_leaves_the_recording_alone() {
     finish(child("forked", &path));
     let store = Store::open(&path).unwrap();
     assert_eq!(subjects(&store), (0..200).collect::<Vec<_>>());
-    let open = store.forward(Position::Start, &"subject:#100".parse().unwrap(), 1, usize::MAX).events[0];
+    let open =
+        store.forward(Position::Start, &"subject:#100".parse().unwrap(), 1, usize::MAX).events[0];
     assert_eq!(open.outcome, Outcome::Succeeded);
 }
 
@@ -263,8 +284,10 @@ fn without_room_on_the_disk_the_recording_continues_with_a_note() {
     let dir = scratch("full");
     std::fs::create_dir_all(&dir).unwrap();
     for (size, note) in [("1m", "in memory"), ("24m", "stays at")] {
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&dir).status();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(&dir)
+            .status();
         if !mounted.is_ok_and(|status| status.success()) {
             eprintln!("SKIPPED: small-file-system: no right to mount one");
             return;
@@ -329,6 +352,9 @@ fn a_million_objects_that_come_and_go_leave_a_recording_that_is_whole() {
     assert_eq!((header.arena_lost, header.statements_lost), (0, 0));
     let event = store.forward(Position::Start, &Filter::all(), 2, usize::MAX).events[0];
     let subject = event.subject.unwrap();
-    assert_eq!((store.subject_text(subject), store.subject_name(subject)), ("seven".into(), "Node #7".into()));
+    assert_eq!(
+        (store.subject_text(subject), store.subject_name(subject)),
+        ("seven".into(), "Node #7".into())
+    );
     assert_eq!(store.views().iter().filter(|view| view.view.name == "file").count(), 1);
 }

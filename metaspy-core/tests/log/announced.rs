@@ -22,12 +22,20 @@ fn a_gap_counts_what_was_missed_in_every_mode_and_stays_exact_when_its_event_is_
         let gaps = [1, 2, 1_000_000].map(|missed| hook::missed(&OUTER, node(1), missed));
         let store = recording.store();
         let gaps = gaps.map(|gap| gap.and_then(|gap| store.gap(gap)));
-        assert_eq!(gaps, if mode == Mode::Tally { [None; 3] } else { [Some(1), Some(2), Some(1_000_000)] });
+        assert_eq!(
+            gaps,
+            if mode == Mode::Tally { [None; 3] } else { [Some(1), Some(2), Some(1_000_000)] }
+        );
         (0..200_000).for_each(|_| _ = hook::instant(&INNER, node(2)));
         let profile = installed.uninstall();
-        assert_eq!((profile.count_of(node(1)), profile.count_of(node(2))), (1_000_003, 200_000), "{mode:?}");
+        assert_eq!(
+            (profile.count_of(node(1)), profile.count_of(node(2))),
+            (1_000_003, 200_000),
+            "{mode:?}"
+        );
         // The collector may still fold while they are read.
-        let totals = std::iter::repeat_with(|| recording.store().totals()).find(|totals| totals.exact);
+        let totals =
+            std::iter::repeat_with(|| recording.store().totals()).find(|totals| totals.exact);
         assert_eq!(totals.map(|totals| totals.emitted), Some(1_200_003));
     }
 }
@@ -112,7 +120,11 @@ fn an_attempt_is_an_event_before_its_outcome() {
             outcome => attempt.done(outcome),
         }
         let ended = recording.store().event(event).unwrap();
-        assert_eq!((ended.outcome, ended.span), (outcome, None), "the clock is not read at its end");
+        assert_eq!(
+            (ended.outcome, ended.span),
+            (outcome, None),
+            "the clock is not read at its end"
+        );
     };
     for _ in 0..20 {
         [Outcome::Succeeded, Outcome::Failed, Outcome::Panicked].into_iter().for_each(attempt);

@@ -1,4 +1,5 @@
-//! What is surprising stays in the recording when its block is folded, with its causes and effects, and each call counts once.
+//! What is surprising stays in the recording when its block is folded, with its causes and effects,
+//! and each call counts once.
 
 use metaspy_core::causality::{self, Carried};
 use metaspy_core::clock;
@@ -45,7 +46,11 @@ fn ticks(number: u64) -> u64 {
 
 fn requests(recording: &Recording, numbers: std::ops::Range<u64>) {
     for number in numbers {
-        request(number, ticks(number), if fails(number) { Outcome::Failed } else { Outcome::Returned });
+        request(
+            number,
+            ticks(number),
+            if fails(number) { Outcome::Failed } else { Outcome::Returned },
+        );
         if number % (CALLS_PER_ROUND / 3) == 0 {
             collect(recording);
         }
@@ -77,7 +82,12 @@ fn check_counts(store: &Store, requests: u64) {
 /// A recording of so many requests, in which each call is counted once.
 fn recorded(budget: u64, rules: &str, count: u64) -> Recording {
     clock::set_manual(1_000);
-    let recording = Recording::memory().budget(budget).collector(false).keep(rules).start().expect("there is room");
+    let recording = Recording::memory()
+        .budget(budget)
+        .collector(false)
+        .keep(rules)
+        .start()
+        .expect("there is room");
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
     requests(&recording, 0..count);
     drop(installed);
@@ -103,11 +113,24 @@ fn what_meets_a_rule_stays_with_its_causes_and_effects() {
     let _turn = turn();
     let store = recorded(8 << 20, RULES, REQUESTS).store();
     let kept = kept(&store);
-    assert_eq!((kept.rules.join("; "), kept.gone, kept.unseen_blocks, kept.cut), (RULES.to_owned(), 0, 0, 0));
-    let (ordinary, surprising): (Vec<&KeptUnit>, Vec<&KeptUnit>) = kept.units.iter().partition(|unit| unit.is_ordinary);
-    let of_rule = |rule| surprising.iter().filter(move |unit| unit.rule == rule).map(|unit| event(&store, unit.event));
-    let window = store.forward(Position::Start, &"kept:no".parse().expect("a filter"), 1, usize::MAX).events[0].start;
-    let slow: Vec<u64> = of_rule(0).filter(|event| event.start < window).map(|event| key(&event)).collect();
+    assert_eq!(
+        (kept.rules.join("; "), kept.gone, kept.unseen_blocks, kept.cut),
+        (RULES.to_owned(), 0, 0, 0)
+    );
+    let (ordinary, surprising): (Vec<&KeptUnit>, Vec<&KeptUnit>) =
+        kept.units.iter().partition(|unit| unit.is_ordinary);
+    let of_rule = |rule| {
+        surprising
+            .iter()
+            .filter(move |unit| unit.rule == rule)
+            .map(|unit| event(&store, unit.event))
+    };
+    let window = store
+        .forward(Position::Start, &"kept:no".parse().expect("a filter"), 1, usize::MAX)
+        .events[0]
+        .start;
+    let slow: Vec<u64> =
+        of_rule(0).filter(|event| event.start < window).map(|event| key(&event)).collect();
     let first = slow[0];
     let expected: Vec<u64> = (first..).filter(|&number| is_slow(number)).take(slow.len()).collect();
     assert_eq!(slow, expected, "the first ones come before there is a threshold");
@@ -117,18 +140,30 @@ fn what_meets_a_rule_stays_with_its_causes_and_effects() {
     let effects = EffectsIndex::build(&store, |_, _| true).expect("nothing interrupts it");
     for (event_of, number) in failed.iter().zip((0..).filter(|&number| fails(number))) {
         let outer = event(&store, event_of.cause.expect("it has a cause"));
-        assert_eq!((event_of.outcome, key(&outer), store.is_kept(outer.id)), (Outcome::Failed, number, true));
+        assert_eq!(
+            (event_of.outcome, key(&outer), store.is_kept(outer.id)),
+            (Outcome::Failed, number, true)
+        );
     }
     for outer in of_rule(0).filter(|event| event.start < window) {
-        let parts: Vec<u64> = effects.effects(outer.id).iter().map(|id| key(&event(&store, *id))).collect();
+        let parts: Vec<u64> =
+            effects.effects(outer.id).iter().map(|id| key(&event(&store, *id))).collect();
         assert_eq!((parts, outer.span), (vec![PART, PART + 1], Some(50 * TICKS + 2)));
     }
     // The other events of their blocks are folded.
-    let page = store.forward(Position::Start, &"kept:yes".parse().expect("a filter"), usize::MAX, usize::MAX);
+    let page = store.forward(
+        Position::Start,
+        &"kept:yes".parse().expect("a filter"),
+        usize::MAX,
+        usize::MAX,
+    );
     assert_eq!(page.events.len() as u64, kept.events);
     let ordinary: Vec<Event> = ordinary.iter().map(|unit| event(&store, unit.event)).collect();
     assert!((2..=8).contains(&ordinary.len()), "{ordinary:?}");
-    assert!(ordinary.iter().all(|event| !is_slow(key(event)) && event.span <= Some(TICKS + 11)), "{ordinary:?}");
+    assert!(
+        ordinary.iter().all(|event| !is_slow(key(event)) && event.span <= Some(TICKS + 11)),
+        "{ordinary:?}"
+    );
     let ordinary = ordinary.iter().filter(|event| event.start < window).count();
     assert_eq!(kept.events as usize, 3 * (slow.len() + ordinary) + 2 * failed.len());
     assert!(kept.blocks <= (slow.len() + failed.len() + ordinary) as u64 * 2);
@@ -141,7 +176,10 @@ fn when_there_is_no_more_room_the_least_surprising_units_give_way() {
     let store = recorded(1 << 20, "site:OUTER took:>0ns", REQUESTS).store();
     let kept = kept(&store);
     let blocks = store.header().blocks;
-    assert!(kept.gone > 10_000 && kept.blocks <= blocks / 4 && kept.blocks >= blocks / 8, "{kept:?}");
+    assert!(
+        kept.gone > 10_000 && kept.blocks <= blocks / 4 && kept.blocks >= blocks / 8,
+        "{kept:?}"
+    );
     // The slow ones take longer than any other. The newest ones are in the window.
     let keys = kept.units.iter().map(|unit| key(&event(&store, unit.event))).collect::<Vec<_>>();
     let slow = (0..REQUESTS - 7_000).filter(|&number| is_slow(number)).collect::<Vec<_>>();
@@ -165,7 +203,8 @@ fn an_event_that_meets_two_rules_is_a_unit_of_each() {
 fn a_reader_of_a_running_program_sees_what_is_kept() {
     let _turn = turn();
     clock::set_manual(1_000);
-    let recording = Recording::memory().budget(4 << 20).keep("outcome:failed").start().expect("there is room");
+    let recording =
+        Recording::memory().budget(4 << 20).keep("outcome:failed").start().expect("there is room");
     let _installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
     request(7, TICKS, Outcome::Failed);
     // The collector looks at events when they are old enough, and at blocks that are full.
@@ -185,11 +224,21 @@ fn a_call_that_lasts_longer_than_the_window_is_kept_while_it_runs() {
     let _turn = turn();
     clock::set_manual(1_000);
     let rules = "site:OUTER outcome:panicked";
-    let recording = Recording::memory().budget(1 << 20).collector(false).keep(rules).start().expect("there is room");
+    let recording = Recording::memory()
+        .budget(1 << 20)
+        .collector(false)
+        .keep(rules)
+        .start()
+        .expect("there is room");
     let _installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
     let [long, other] = [PART + 7, PART + 8].map(|key| enter(&OUTER, node(key)));
     requests(&recording, 0..REQUESTS);
-    let running = recording.store().forward(Position::Start, &"kept:yes".parse().expect("a filter"), 9, usize::MAX);
+    let running = recording.store().forward(
+        Position::Start,
+        &"kept:yes".parse().expect("a filter"),
+        9,
+        usize::MAX,
+    );
     let keys: Vec<u64> = running.events.iter().map(key).collect();
     assert_eq!((keys, kept(&recording.store()).units), (vec![PART + 7, PART + 8], vec![]));
     // Only one of the two meets the rule. The other one leaves with the next block.
@@ -203,14 +252,20 @@ fn a_call_that_lasts_longer_than_the_window_is_kept_while_it_runs() {
     // It is kept with the mark of its end, which is in another block.
     assert!(long.span.is_some_and(|span| span > 1 << 22), "{long:?}");
     let totals = store.totals();
-    assert_eq!((totals.emitted, totals.lost, totals.unnamed, totals.exact), (6 * REQUESTS + 2, 0, 0, true));
+    assert_eq!(
+        (totals.emitted, totals.lost, totals.unnamed, totals.exact),
+        (6 * REQUESTS + 2, 0, 0, true)
+    );
     assert_eq!((kept(&store).events, kept(&store).blocks), (1, 2));
     assert!(store.verify().is_sound());
 }
 
-/// The requests with an effect that left the window and is kept. Whether newer ones were looked at depends on the time.
+/// The requests with an effect that left the window and is kept. Whether newer ones were looked at
+/// depends on the time.
 fn kept_requests(store: &Store) -> Vec<u64> {
-    let cause = |unit: &KeptUnit| event(store, event(store, unit.event).cause.expect("a part has a request"));
+    let cause = |unit: &KeptUnit| {
+        event(store, event(store, unit.event).cause.expect("a part has a request"))
+    };
     let units = kept(store).units;
     units.iter().filter(|unit| store.is_kept(unit.event)).map(|unit| key(&cause(unit))).collect()
 }
@@ -220,7 +275,8 @@ fn a_profiler_keeps_what_is_in_the_window_and_what_comes_while_it_is_installed()
     const REQUESTS: u64 = 30_000;
     let _turn = turn();
     clock::set_manual(1_000);
-    let begin = || Recording::memory().budget(1 << 20).collector(false).start().expect("there is room");
+    let begin =
+        || Recording::memory().budget(1 << 20).collector(false).start().expect("there is room");
     let recording = begin();
     let armed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
     let install = |rules: &str| Profiler::new("failures").keep(rules).install();
@@ -238,7 +294,11 @@ fn a_profiler_keeps_what_is_in_the_window_and_what_comes_while_it_is_installed()
     let keeping = install("outcome:failed; room:1%").expect("it was one before");
     let next = begin();
     requests(&next, 0..REQUESTS);
-    assert_eq!(kept_requests(&next.store()).len() as u64, next.store().header().blocks / 100, "one block each");
+    assert_eq!(
+        kept_requests(&next.store()).len() as u64,
+        next.store().header().blocks / 100,
+        "one block each"
+    );
     drop((keeping, armed));
     let refused = |rules: &str| install(rules).expect_err("it is refused").to_string();
     assert!(refused("took:>pfast").contains("`took:>pfast` is no quantile"));
@@ -247,7 +307,8 @@ fn a_profiler_keeps_what_is_in_the_window_and_what_comes_while_it_is_installed()
     assert_eq!(kept(&next.store()).rules, ["outcome:failed"]);
 }
 
-/// The effects are on another lane, whose blocks begin at other times: some are looked at before the block of their cause.
+/// The effects are on another lane, whose blocks begin at other times: some are looked at before
+/// the block of their cause.
 #[test]
 fn effects_on_other_threads_are_kept_in_whatever_order_their_blocks_are_looked_at() {
     const REQUESTS: u64 = 40_000;
@@ -255,7 +316,12 @@ fn effects_on_other_threads_are_kept_in_whatever_order_their_blocks_are_looked_a
     let _turn = turn();
     clock::set_manual(1_000);
     let rules = "outcome:failed site:OUTER";
-    let recording = Recording::memory().budget(4 << 20).collector(false).keep(rules).start().expect("there is room");
+    let recording = Recording::memory()
+        .budget(4 << 20)
+        .collector(false)
+        .keep(rules)
+        .start()
+        .expect("there is room");
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
     let (asks, asked) = std::sync::mpsc::channel::<(u64, Carried)>();
     let (answers, answered) = std::sync::mpsc::channel();
@@ -287,9 +353,13 @@ fn effects_on_other_threads_are_kept_in_whatever_order_their_blocks_are_looked_a
     assert_eq!((kept.gone, kept.unseen_blocks, kept.cut), (0, 0, 0), "{kept:?}");
     let units = kept.units;
     let failed: Vec<u64> = (0..REQUESTS).filter(|&number| fails(number)).collect();
-    assert_eq!(units.iter().map(|unit| key(&event(&store, unit.event))).collect::<Vec<_>>(), failed);
+    assert_eq!(
+        units.iter().map(|unit| key(&event(&store, unit.event))).collect::<Vec<_>>(),
+        failed
+    );
     for (unit, number) in units.iter().zip(failed) {
-        let parts: Vec<u64> = effects.effects(unit.event).iter().map(|id| key(&event(&store, *id))).collect();
+        let parts: Vec<u64> =
+            effects.effects(unit.event).iter().map(|id| key(&event(&store, *id))).collect();
         assert_eq!((unit.events, parts), (2, vec![PART + number]));
     }
     assert!(store.verify().is_sound());

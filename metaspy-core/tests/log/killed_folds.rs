@@ -21,7 +21,8 @@ const WARM: u64 = 40_000;
 const MET: u64 = 3;
 /// Processes that are killed for each of them, at most.
 const RUNS: u64 = 50;
-/// Events of two subjects are kept. There are more than a quarter of the blocks can hold, so some give way all the time.
+/// Events of two subjects are kept. There are more than a quarter of the blocks can hold, so some
+/// give way all the time.
 const RULES: &str = "subject:#33 outcome:failed; subject:#50";
 /// Calls between two rounds of the collector, where events are kept.
 const CALLS_PER_ROUND: u64 = 500;
@@ -31,12 +32,16 @@ struct Noted(MmapRaw);
 
 impl Noted {
     fn open(recording: &Path) -> Self {
-        let file = std::fs::OpenOptions::new().read(true).write(true).open(recording.with_extension("calls"));
+        let file = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(recording.with_extension("calls"));
         Noted(MmapOptions::new().map_raw(&file.expect("it was made")).expect("it can be mapped"))
     }
 
     fn calls(&self) -> &AtomicU64 {
-        // SAFETY: the map has eight bytes, aligned to a page, and both processes use them as an atomic word.
+        // SAFETY: the map has eight bytes, aligned to a page, and both processes use them as an
+        // atomic word.
         unsafe { &*self.0.as_ptr().cast() }
     }
 }
@@ -68,12 +73,18 @@ fn case() {
     }
 }
 
-/// Kills a process at some time after its ring is full. True if it was folding; if there are rules, an event of a block that
-/// keeps others.
+/// Kills a process at some time after its ring is full. True if it was folding; if there are rules,
+/// an event of a block that keeps others.
 fn kill(path: &Path, run: u64, rules: &str) -> bool {
-    std::fs::File::create(path.with_extension("calls")).and_then(|file| file.set_len(8)).expect("it can be made");
+    std::fs::File::create(path.with_extension("calls"))
+        .and_then(|file| file.set_len(8))
+        .expect("it can be made");
     let mut command = Command::new(std::env::current_exe().expect("it is known"));
-    command.args(["--exact", "killed_folds::case"]).env("FILE_TO_FOLD", path).env("RULES", rules).stdout(Stdio::null());
+    command
+        .args(["--exact", "killed_folds::case"])
+        .env("FILE_TO_FOLD", path)
+        .env("RULES", rules)
+        .stdout(Stdio::null());
     let (mut recorder, noted) = (command.spawn().expect("it starts"), Noted::open(path));
     let calls = noted.calls();
     // Each time at another place of a block and of a fold.
@@ -83,7 +94,8 @@ fn kill(path: &Path, run: u64, rules: &str) -> bool {
         std::hint::spin_loop();
     }
     if !rules.is_empty() {
-        // No call is over while the collector folds some 20 blocks together, so this does not count calls.
+        // No call is over while the collector folds some 20 blocks together, so this does not count
+        // calls.
         let reached = Instant::now();
         while reached.elapsed() < Duration::from_micros(5 * more) {
             std::hint::spin_loop();
@@ -94,18 +106,25 @@ fn kill(path: &Path, run: u64, rules: &str) -> bool {
     let store = Store::open(path).expect("it is a recording");
     let (found, totals) = (store.verify(), store.totals());
     assert!(store.end_state() == EndState::Killed && found.is_sound(), "{found:?}");
-    assert!((noted..=noted + 1).contains(&totals.emitted) && totals.lost == 0, "{noted} calls: {totals:?}");
+    assert!(
+        (noted..=noted + 1).contains(&totals.emitted) && totals.lost == 0,
+        "{noted} calls: {totals:?}"
+    );
     check_rows(&store, totals.emitted);
     if rules.is_empty() {
         return found.pending_fold;
     }
     let kept = store.kept().expect("there are rules");
-    assert!(kept.gone > 0 && kept.events > 0 && kept.blocks <= store.header().blocks / 4, "{kept:?}");
+    assert!(
+        kept.gone > 0 && kept.events > 0 && kept.blocks <= store.header().blocks / 4,
+        "{kept:?}"
+    );
     let ring = store.ring();
     Cursor::unpack(ring.words.get(ring.layout.folders.at + CURSOR)).single().is_some()
 }
 
-/// The calls take turns, so their number is enough to know each row. The last one may not have ended.
+/// The calls take turns, so their number is enough to know each row. The last one may not have
+/// ended.
 fn check_rows(store: &Store, emitted: u64) {
     let tally = store.tally(By::SiteSubject, &Scope::default());
     let last = (emitted - 1) % KEYS;
@@ -116,14 +135,23 @@ fn check_rows(store: &Store, emitted: u64) {
         assert_eq!(is.count, calls, "the calls of {key} among {emitted}: {is:?}");
         if key != last {
             let failed = if outcome(key) == Outcome::Failed { calls } else { 0 };
-            assert_eq!((is.failed, is.running, is.timed), (failed, 0, calls), "{key} among {emitted}: {is:?}");
-            assert_eq!((is.total_ticks, is.max_ticks), (calls * TICKS, TICKS), "{key} among {emitted}: {is:?}");
+            assert_eq!(
+                (is.failed, is.running, is.timed),
+                (failed, 0, calls),
+                "{key} among {emitted}: {is:?}"
+            );
+            assert_eq!(
+                (is.total_ticks, is.max_ticks),
+                (calls * TICKS, TICKS),
+                "{key} among {emitted}: {is:?}"
+            );
         }
     }
 }
 
 fn meet_folds(name: &str, rules: &str) {
-    let wanted = std::env::var("FOLDS_TO_MEET").map_or(MET, |number| number.parse().expect("a number"));
+    let wanted =
+        std::env::var("FOLDS_TO_MEET").map_or(MET, |number| number.parse().expect("a number"));
     let path = std::env::temp_dir().join(format!("metaspy-{name}-{}.spy", std::process::id()));
     let (mut met, mut runs) = (0, 0);
     while met < wanted {

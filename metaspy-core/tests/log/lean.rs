@@ -1,4 +1,5 @@
-//! Calls that are events and nothing else: their guards are one word, and their slots have the rest.
+//! Calls that are events and nothing else: their guards are one word, and their slots have the
+//! rest.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -45,7 +46,8 @@ fn observe(mode: Mode) -> (Recording, metaspy_core::Installed) {
     (recording, installed)
 }
 
-/// Calls as deep as `deepest`: every fifth one fails early, and a panic that begins at each hundredth is caught above.
+/// Calls as deep as `deepest`: every fifth one fails early, and a panic that begins at each
+/// hundredth is caught above.
 fn descend(at: u64, deepest: u64) {
     let call = || {
         let mut frame = Frame::vacant();
@@ -89,8 +91,14 @@ fn a_deep_recursion_over_many_blocks_ends_with_each_outcome_and_is_nested() {
         let all = events(&store);
         assert!(all.windows(2).all(|pair| pair[1].cause == Some(pair[0].id)));
         let timed = all.iter().filter(|event| event.span.is_some());
-        assert!(timed.clone().is_sorted_by(|outer, inner| outer.span >= inner.span), "an outer call takes longer");
-        assert_eq!((timed.count() as u64 == deepest + 1, mode == Mode::Full), (mode == Mode::Full, mode == Mode::Full));
+        assert!(
+            timed.clone().is_sorted_by(|outer, inner| outer.span >= inner.span),
+            "an outer call takes longer"
+        );
+        assert_eq!(
+            (timed.count() as u64 == deepest + 1, mode == Mode::Full),
+            (mode == Mode::Full, mode == Mode::Full)
+        );
         let profile = installed.uninstall();
         assert_eq!((profile.counts().total(), store.totals().lost), (deepest + 1, 0));
     }
@@ -113,9 +121,18 @@ fn a_call_that_runs_while_the_ring_goes_round_is_counted_once_with_its_outcome()
     let rows = recording.store().tally(By::Subject, &scope).rows;
     let of = |key| {
         let row = rows.iter().find(|row| row.subject == Some(node(key))).expect("it was called");
-        (row.measure.count, row.measure.failed, row.measure.running, row.measure.timed + row.measure.lost)
+        (
+            row.measure.count,
+            row.measure.failed,
+            row.measure.running,
+            row.measure.timed + row.measure.lost,
+        )
     };
-    assert_eq!([of(10), of(11), of(2)], [(10, 10, 0, 10), (10, 0, 0, 10), (20, 0, 0, 20)], "{rows:?}");
+    assert_eq!(
+        [of(10), of(11), of(2)],
+        [(10, 10, 0, 10), (10, 0, 0, 10), (20, 0, 0, 20)],
+        "{rows:?}"
+    );
     assert_eq!(installed.uninstall().counts().total(), 20 * 2 + 20 * 1_000 * BLOCK);
 }
 
@@ -125,8 +142,11 @@ fn calls_that_end_out_of_order_end_as_themselves() {
     for blocks in [0, 1, 3] {
         let (recording, _installed) = observe(Mode::Full);
         let mut frames = [const { Frame::vacant() }; 4];
-        let mut guards: Vec<Guard<'_>> =
-            frames.iter_mut().enumerate().map(|(key, frame)| begin(&OUTER, key as u64, frame)).collect();
+        let mut guards: Vec<Guard<'_>> = frames
+            .iter_mut()
+            .enumerate()
+            .map(|(key, frame)| begin(&OUTER, key as u64, frame))
+            .collect();
         turn_blocks(blocks);
         guards.remove(2).done(Outcome::Failed);
         guards.remove(0).done(Outcome::Succeeded);
@@ -202,7 +222,8 @@ fn a_call_across_two_recordings_ends_no_call_of_the_second() {
     for first in [Recording::memory(), Recording::file(&path)] {
         let first = first.budget(1 << 20).start().unwrap();
         let run = || {
-            let (mut frames, mut later_frames) = ([const { Frame::vacant() }; 2], [const { Frame::vacant() }; 2]);
+            let (mut frames, mut later_frames) =
+                ([const { Frame::vacant() }; 2], [const { Frame::vacant() }; 2]);
             let old = begin_two(&mut frames);
             let id = metaspy_core::current();
             let second = Recording::memory().budget(1 << 20).start().unwrap();
@@ -211,15 +232,25 @@ fn a_call_across_two_recordings_ends_no_call_of_the_second() {
             let ([old_outer, old_inner], [outer, inner]) = (old, new);
             old_inner.done(Outcome::Succeeded);
             assert_eq!(outcomes(&second.store()), [(6, Outcome::Running)]);
-            assert_eq!(metaspy_core::current(), id, "the thread is in the inner event of the second recording");
+            assert_eq!(
+                metaspy_core::current(),
+                id,
+                "the thread is in the inner event of the second recording"
+            );
             inner.done(Outcome::Failed);
             let id = metaspy_core::current();
             old_outer.done(Outcome::Succeeded);
-            assert_eq!((metaspy_core::current(), id.is_some()), (id, true), "the thread is in the outer one");
+            assert_eq!(
+                (metaspy_core::current(), id.is_some()),
+                (id, true),
+                "the thread is in the outer one"
+            );
             outer.done(Outcome::Returned);
             assert_eq!(outcomes(&second.store()), [(6, Outcome::Failed)]);
             assert_eq!(metaspy_core::current(), None);
-            assert!(events(&second.store()).iter().all(|event| event.outcome != Outcome::Succeeded));
+            assert!(
+                events(&second.store()).iter().all(|event| event.outcome != Outcome::Succeeded)
+            );
         };
         // A thread of its own begins both recordings with their first blocks.
         std::thread::scope(|scope| scope.spawn(run).join().unwrap());
@@ -241,7 +272,9 @@ fn a_signal_handler_that_calls_at_any_instruction_is_counted_and_nothing_is_over
     let _turn = turn();
     let (recording, installed) = observe(Mode::Full);
     // SAFETY: the handler calls hooks only, and no other test of this program uses the signal.
-    unsafe { libc::signal(libc::SIGUSR1, interrupt as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+    unsafe {
+        libc::signal(libc::SIGUSR1, interrupt as extern "C" fn(libc::c_int) as libc::sighandler_t)
+    };
     // SAFETY: it has no condition.
     let here = unsafe { libc::pthread_self() } as usize;
     let done = AtomicBool::new(false);
@@ -265,7 +298,11 @@ fn a_signal_handler_that_calls_at_any_instruction_is_counted_and_nothing_is_over
     let totals = store.totals();
     let refused = store.header().reentrant;
     let profile = installed.uninstall();
-    assert_eq!((profile.count_of(node(1)), profile.count_of(node(2))), (calls, calls), "{totals:?}");
+    assert_eq!(
+        (profile.count_of(node(1)), profile.count_of(node(2))),
+        (calls, calls),
+        "{totals:?}"
+    );
     assert_eq!(profile.count_of(node(9)) + refused, 2 * CALLS.load(Relaxed), "{refused} refused");
     assert!(events(&store).iter().all(|event| event.outcome == Outcome::Returned));
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::*;
 
-/// Records calls at both sites until `body` ends, with a pause after every 200 calls, and with a window that is full when it
-/// begins. `body` gets the recording, and the number of calls so far.
+/// Records calls at both sites until `body` ends, with a pause after every 200 calls, and with a
+/// window that is full when it begins. `body` gets the recording, and the number of calls so far.
 fn while_it_is_written(pause: Duration, body: impl FnOnce(&Recording, &AtomicU64)) {
     let _turn = turn();
     let recording = Recording::memory().budget(8 << 20).start().unwrap();
@@ -65,10 +65,16 @@ fn a_copy_counts_every_call_once_while_the_window_moves_on() {
             assert!(totals.exact && totals.folded > 0, "{totals:?}");
             let after = made.load(Relaxed);
             // A call is an event before the thread notes that it was made.
-            assert!((before..=after + 2).contains(&totals.emitted), "{totals:?}, {before} to {after}");
+            assert!(
+                (before..=after + 2).contains(&totals.emitted),
+                "{totals:?}, {before} to {after}"
+            );
             let counted = copy.tally(By::Subject, &Scope::default());
             assert!(counted.rows_exact, "{counted:?}");
-            assert_eq!(counted.rows.iter().map(|row| row.measure.count).sum::<u64>(), totals.emitted);
+            assert_eq!(
+                counted.rows.iter().map(|row| row.measure.count).sum::<u64>(),
+                totals.emitted
+            );
         }
     });
 }
@@ -100,7 +106,10 @@ fn a_copy_is_sound_while_events_are_folded_all_the_time() {
             assert_eq!(totals.emitted, totals.stored + totals.folded);
             let after = made.load(Relaxed);
             let is_marked = copy.notes().iter().any(|note| note.contains("twice or not at all"));
-            assert!(is_marked || (before..=after + 2).contains(&totals.emitted), "{totals:?}, {before} to {after}");
+            assert!(
+                is_marked || (before..=after + 2).contains(&totals.emitted),
+                "{totals:?}, {before} to {after}"
+            );
         }
     });
 }

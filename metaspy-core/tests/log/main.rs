@@ -21,7 +21,8 @@ use metaspy_core::instrumenter::Installation;
 use metaspy_core::recording::Policy;
 use metaspy_core::store::{By, Filter, Position, Scope, Store};
 use metaspy_core::{
-    Event, InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
+    Event, InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef,
+    SiteKind, Subject,
 };
 
 macro_rules! sites {
@@ -116,7 +117,8 @@ fn a_panic_ends_its_event_as_panicked_and_a_destructor_during_it_does_not() {
         std::panic::resume_unwind(Box::new(()));
     });
     assert!(caught.is_err());
-    let outcomes: Vec<Outcome> = events(&recording.store()).iter().map(|event| event.outcome).collect();
+    let outcomes: Vec<Outcome> =
+        events(&recording.store()).iter().map(|event| event.outcome).collect();
     assert_eq!(outcomes, [Outcome::Panicked, Outcome::Returned]);
 }
 
@@ -134,7 +136,10 @@ fn a_small_ring_folds_the_oldest_and_every_call_is_counted_once() {
     }
     let totals = recording.store().totals();
     assert!(totals.folded > 0 && totals.stored > 0, "{totals:?}");
-    assert_eq!(totals.emitted, totals.stored + totals.folded + totals.counted + totals.lost + totals.unnamed);
+    assert_eq!(
+        totals.emitted,
+        totals.stored + totals.folded + totals.counted + totals.lost + totals.unnamed
+    );
     assert_eq!(totals.emitted, 2 * calls, "{totals:?}");
     let profile = installed.uninstall();
     assert_eq!(profile.count_of(node(3)), calls / 10 + calls / 7 + u64::from(3 < calls % 7));
@@ -147,7 +152,8 @@ fn a_small_ring_folds_the_oldest_and_every_call_is_counted_once() {
 fn a_full_log_that_keeps_the_oldest_counts_what_it_cannot_store() {
     let _turn = turn();
     let policy = Policy::KeepOldest;
-    let recording = Recording::memory().budget(1 << 20).policy(policy).collector(false).start().unwrap();
+    let recording =
+        Recording::memory().budget(1 << 20).policy(policy).collector(false).start().unwrap();
     let installed = arm([&OUTER], Arming::all(Mode::Full)).install().unwrap();
     let calls = 50_000;
     for at in 0..calls {
@@ -287,7 +293,8 @@ fn threads_that_write_read_and_fold_at_once_lose_no_call() {
     assert_eq!((totals.emitted, totals.exact), (threads * calls * 2, true), "{totals:?}");
     let profile = installed.uninstall();
     let rows = profile.counts().by_site();
-    let (outer, inner) = (rows.at("OUTER").unwrap().measure.count, rows.at("INNER").unwrap().measure.count);
+    let (outer, inner) =
+        (rows.at("OUTER").unwrap().measure.count, rows.at("INNER").unwrap().measure.count);
     assert!(outer <= threads * calls && inner <= threads * calls);
     // On a machine that is very busy a call may find no row that it can have without waiting.
     assert_eq!(outer + inner + totals.unnamed, totals.emitted);
@@ -346,6 +353,9 @@ fn a_handler_runs_around_calls_at_meta_level_and_its_panic_is_caught() {
     assert_eq!(SEEN.load(Ordering::Relaxed), 101);
     assert_eq!(profile.counts().total(), 1);
     assert_eq!(recording.store().totals().stored, 2);
-    let meta = recording.store().forward(Position::Start, &"level:>0".parse().unwrap(), 10, usize::MAX).events;
+    let meta = recording
+        .store()
+        .forward(Position::Start, &"level:>0".parse().unwrap(), 10, usize::MAX)
+        .events;
     assert_eq!(meta.len(), 1);
 }

@@ -11,7 +11,8 @@ fn record(mebibytes: u64) -> (Recording, metaspy_core::Installed) {
     (recording, installed)
 }
 
-/// The collector claims many blocks before the first of them is ready. Meanwhile the lane folds later ones itself.
+/// The collector claims many blocks before the first of them is ready. Meanwhile the lane folds
+/// later ones itself.
 #[test]
 fn ids_of_a_lane_increase_although_it_folds_blocks_itself() {
     let _turn = turn();
@@ -37,7 +38,10 @@ fn ids_of_a_lane_increase_although_it_folds_blocks_itself() {
     let store = recording.store();
     let (totals, events) = (store.totals(), events(&store));
     assert_eq!((totals.emitted, totals.lost), (blocks * 40 * 127, 0), "{totals:?}");
-    assert!(events.windows(2).all(|pair| pair[0].id < pair[1].id), "the oldest stored event comes first");
+    assert!(
+        events.windows(2).all(|pair| pair[0].id < pair[1].id),
+        "the oldest stored event comes first"
+    );
 }
 
 #[test]

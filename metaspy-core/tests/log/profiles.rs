@@ -8,7 +8,8 @@ fn only_chosen_subjects_and_groups_are_observed() {
     let recording = Recording::memory().budget(1 << 20).start().unwrap();
     let only = arm([&OUTER], Arming::only(Mode::Full, vec![node(5), node(900)])).install().unwrap();
     let even = Subjects::Group(Group::new(|subject| subject.key % 2 == 0));
-    let group = arm([&INNER], Arming { subjects: even, ..Arming::all(Mode::Full) }).install().unwrap();
+    let group =
+        arm([&INNER], Arming { subjects: even, ..Arming::all(Mode::Full) }).install().unwrap();
     for key in 0..1_000 {
         call(&OUTER, node(key), || ());
         call(&INNER, node(key), || ());
@@ -85,8 +86,9 @@ fn the_causes_of_a_block_are_the_calls_that_it_made() {
 fn a_block_is_profiled_by_events_even_in_tally_mode() {
     let _turn = turn();
     let _recording = Recording::memory().budget(1 << 20).start().unwrap();
-    let (_, profile) =
-        arm([&INNER], Arming::all(Mode::Tally)).profile(|| (0..7).for_each(|_| call(&INNER, node(1), || ()))).unwrap();
+    let (_, profile) = arm([&INNER], Arming::all(Mode::Tally))
+        .profile(|| (0..7).for_each(|_| call(&INNER, node(1), || ())))
+        .unwrap();
     assert_eq!(profile.count_of(node(1)), 7);
 }
 
@@ -107,7 +109,8 @@ fn what_was_counted_before_a_profiler_is_not_its_own() {
 fn a_subject_that_may_be_among_the_others_of_its_site_is_not_counted_exactly() {
     let _turn = turn();
     let policy = Policy::KeepOldest;
-    let recording = Recording::memory().budget(1 << 20).policy(policy).collector(false).start().unwrap();
+    let recording =
+        Recording::memory().budget(1 << 20).policy(policy).collector(false).start().unwrap();
     let _installed = arm([&OUTER], Arming::all(Mode::Full)).install().unwrap();
     (0..60_000).for_each(|at| call(&OUTER, node(at % 10_000), || ()));
     let of = |filter: &str| {

@@ -1,4 +1,5 @@
-//! Hooks keep the registers of the functions that they observe, and are frames that an unwinder passes through.
+//! Hooks keep the registers of the functions that they observe, and are frames that an unwinder
+//! passes through.
 
 use std::backtrace::Backtrace;
 use std::hint::black_box;
@@ -63,7 +64,8 @@ fn values_of_all_sizes_survive_a_call_in_each_mode() {
     let _turn = turn();
     for mode in [Mode::Off, Mode::Tally, Mode::Sampled, Mode::Full] {
         let _recording = Recording::memory().budget(4 << 20).start().unwrap();
-        let installed = (mode != Mode::Off).then(|| arm([&OUTER], Arming::all(mode)).install().unwrap());
+        let installed =
+            (mode != Mode::Off).then(|| arm([&OUTER], Arming::all(mode)).install().unwrap());
         work_on_values::<false>(mode, &OUTER);
         work_on_values::<true>(mode, &OUTER);
         drop(installed);
@@ -79,7 +81,8 @@ fn values_of_all_sizes_survive_a_handler_that_computes() {
         assert!(black_box(sum) > 100.0);
     };
     let handlers = vec![Handler::before(computes), Handler::after(computes)];
-    let _installed = arm([&OUTER], Arming { handlers, ..Arming::all(Mode::Full) }).install().unwrap();
+    let _installed =
+        arm([&OUTER], Arming { handlers, ..Arming::all(Mode::Full) }).install().unwrap();
     work_on_values::<false>(Mode::Full, &OUTER);
     work_on_values::<true>(Mode::Full, &OUTER);
 }
@@ -102,13 +105,17 @@ fn a_backtrace_in_a_handler_shows_who_called_the_observed_function() {
         }
     };
     let handlers = vec![Handler::before(trace(&seen)), Handler::after(trace(&seen))];
-    let installed = arm([&OUTER], Arming { handlers, ..Arming::all(Mode::Full) }).install().unwrap();
+    let installed =
+        arm([&OUTER], Arming { handlers, ..Arming::all(Mode::Full) }).install().unwrap();
     assert_eq!(calls_with_a_handler(), 2);
     drop(installed);
     let seen = seen.lock().unwrap();
     assert_eq!(seen.len(), 4);
     for trace in seen.iter() {
         assert!(trace.contains("calls_with_a_handler"), "{trace}");
-        assert!(trace.contains("a_backtrace_in_a_handler_shows"), "the frames above are found too: {trace}");
+        assert!(
+            trace.contains("a_backtrace_in_a_handler_shows"),
+            "the frames above are found too: {trace}"
+        );
     }
 }

@@ -29,14 +29,30 @@ fn a_row_that_lacks_calls_is_marked_and_the_others_are_exact() {
         };
         let sum: u64 = tally.rows.iter().map(|row| row.measure.count).sum();
         assert_eq!((sum, tally.exact, tally.rows_exact), (SUBJECTS * CALLS, false, true));
-        assert_eq!(count(&|count, at_least| count > CALLS || count < CALLS && !at_least), 0, "{by:?}");
-        assert!(count(&|count, at_least| count < CALLS && at_least) > 0, "none of {all} rows is short");
+        assert_eq!(
+            count(&|count, at_least| count > CALLS || count < CALLS && !at_least),
+            0,
+            "{by:?}"
+        );
+        assert!(
+            count(&|count, at_least| count < CALLS && at_least) > 0,
+            "none of {all} rows is short"
+        );
         assert!(count(&|_, at_least| !at_least) > 0, "all of {all} rows are marked");
     }
-    let sites =
-        recording.store().tally(By::Site, &Scope { epochs: profile.scope().epochs.clone(), ..Scope::default() });
+    let sites = recording
+        .store()
+        .tally(By::Site, &Scope { epochs: profile.scope().epochs.clone(), ..Scope::default() });
     assert!(sites.exact && sites.rows.iter().all(|row| !row.measure.at_least));
     let text = profile.counts().by_subject().to_string();
-    assert!(text.lines().any(|line| line.contains("Guest") && line.contains('≥')), "{}", &text[..400]);
-    assert!(text.lines().any(|line| line.contains("Guest") && !line.contains('≥')), "{}", &text[..400]);
+    assert!(
+        text.lines().any(|line| line.contains("Guest") && line.contains('≥')),
+        "{}",
+        &text[..400]
+    );
+    assert!(
+        text.lines().any(|line| line.contains("Guest") && !line.contains('≥')),
+        "{}",
+        &text[..400]
+    );
 }

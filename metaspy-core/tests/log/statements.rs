@@ -1,4 +1,5 @@
-//! What is stated about subjects that come and go: it is kept as long as it is needed, and takes no room of names.
+//! What is stated about subjects that come and go: it is kept as long as it is needed, and takes no
+//! room of names.
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::format::superblock as sb;
@@ -43,7 +44,10 @@ fn objects_that_come_and_go_leave_room_for_names() {
     drop(installed);
     recording.note("a note");
     let store = recording.store();
-    assert_eq!((store.subject_name(later).as_str(), store.subject_text(later).as_str()), ("Later #7", "the seventh"));
+    assert_eq!(
+        (store.subject_name(later).as_str(), store.subject_text(later).as_str()),
+        ("Later #7", "the seventh")
+    );
     assert!(store.notes().iter().any(|note| note == "a note"), "{:?}", store.notes());
     assert!(store.epochs().iter().any(|epoch| epoch.text == "test is uninstalled"));
     assert_eq!((store.header().arena_lost, store.header().statements_lost), (0, 0));
@@ -67,7 +71,10 @@ fn what_was_stated_of_an_object_stays_while_an_event_of_it_is_stored() {
     let mut store = recording.store();
     assert!(turns(&store) > 1);
     assert_eq!((store.label(kept), store.ended_at(kept).is_some()), (Some("kept"), true));
-    assert_eq!((store.label(gone), store.ended_at(gone), store.relations_of(kept).len()), (None, None, 0));
+    assert_eq!(
+        (store.label(gone), store.ended_at(gone), store.relations_of(kept).len()),
+        (None, None, 0)
+    );
     // The ring goes round, so its event is folded.
     for _ in 0..100 {
         (0..1_000).for_each(|key| call(&INNER, node(key), || ()));
@@ -92,13 +99,18 @@ fn what_is_stated_of_objects_that_live_is_kept_in_order_and_followed() {
     churn(&recording, 5_000);
     store.refresh().unwrap();
     assert!(turns(&store) > 3);
-    let related: Vec<_> = store.relations_of(root).into_iter().map(|relation| relation.to).collect();
+    let related: Vec<_> =
+        store.relations_of(root).into_iter().map(|relation| relation.to).collect();
     assert_eq!((store.label(root), related), (Some("root"), vec![children[0], children[2]]));
     // A recording that begins later has them too, and nothing of those that ended.
     model::forget(children[2]);
     let later = small().store();
-    let related: Vec<_> = later.relations_of(root).into_iter().map(|relation| relation.to).collect();
-    assert_eq!((later.label(root), related, later.verify().labels), (Some("root"), vec![children[0]], 1));
+    let related: Vec<_> =
+        later.relations_of(root).into_iter().map(|relation| relation.to).collect();
+    assert_eq!(
+        (later.label(root), related, later.verify().labels),
+        (Some("root"), vec![children[0]], 1)
+    );
     [root, children[0]].into_iter().for_each(model::forget);
 }
 
@@ -114,7 +126,11 @@ fn statements_without_room_are_counted_and_names_are_not_lost() {
     let store = recording.store();
     let (header, labels) = (store.header(), store.verify().labels);
     assert_eq!((header.arena_lost, header.statements_lost + labels), (0, 5_000));
-    assert!(store.notes().iter().any(|note| note.contains("no room for more labels")), "{:?}", store.notes());
+    assert!(
+        store.notes().iter().any(|note| note.contains("no room for more labels")),
+        "{:?}",
+        store.notes()
+    );
     assert!(store.epochs().iter().any(|epoch| epoch.text == "test is uninstalled"));
     nodes.for_each(|key| model::forget(node(key)));
 }

@@ -39,7 +39,8 @@ impl Delivered {
 #[test]
 fn each_event_is_delivered_once_and_after_its_end() {
     let _turn = turn();
-    let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+    let recording =
+        Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
     let delivered = Delivered::default();
     let watching = installed.watch(Filter::all(), delivered.see());
@@ -87,7 +88,8 @@ fn a_small_ring_with_many_threads_delivers_each_event_once() {
     let events = delivered.events();
     let ids: HashSet<_> = events.iter().map(|event| event.id).collect();
     assert_eq!(ids.len(), events.len(), "none is delivered twice");
-    // A call without room is no event. All others were delivered, however often the ring went round.
+    // A call without room is no event. All others were delivered, however often the ring went
+    // round.
     let totals = recording.store().totals();
     assert_eq!(events.len() as u64, totals.stored + totals.folded, "{totals:?}");
     assert!(totals.folded > 0, "the ring went round: {totals:?}");
@@ -96,7 +98,8 @@ fn a_small_ring_with_many_threads_delivers_each_event_once() {
 #[test]
 fn only_events_of_the_profiler_that_pass_are_delivered() {
     let _turn = turn();
-    let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+    let recording =
+        Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
     enter(&OUTER, node(0)).done(Outcome::Returned);
     let one = arm([&OUTER], Arming::all(Mode::Full)).install().unwrap();
     let other = arm([&INNER, &NEVER], Arming::all(Mode::Full)).install().unwrap();
@@ -122,7 +125,8 @@ fn only_events_of_the_profiler_that_pass_are_delivered() {
 #[test]
 fn a_receiver_may_panic_and_call_observed_functions() {
     let _turn = turn();
-    let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+    let recording =
+        Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
     static TOLD: AtomicU64 = AtomicU64::new(0);
     TOLD.store(0, Ordering::Relaxed);
@@ -157,7 +161,10 @@ fn an_event_that_left_the_window_is_delivered_as_moved() {
     }
     outer.done(Outcome::Returned);
     drop(watching);
-    assert_eq!(delivered.events().iter().map(|event| event.outcome).collect::<Vec<_>>(), [Outcome::Moved]);
+    assert_eq!(
+        delivered.events().iter().map(|event| event.outcome).collect::<Vec<_>>(),
+        [Outcome::Moved]
+    );
     drop(installed);
     recording.close();
 }

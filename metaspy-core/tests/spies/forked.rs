@@ -61,7 +61,11 @@ fn in_a_forked_child_no_profiler_runs() {
     let mut status = 0;
     // SAFETY: the status is a place of our own.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    assert_eq!((libc::WIFEXITED(status), libc::WEXITSTATUS(status)), (true, 0), "the child was looked at");
+    assert_eq!(
+        (libc::WIFEXITED(status), libc::WEXITSTATUS(status)),
+        (true, 0),
+        "the child was looked at"
+    );
     works();
     assert_eq!((worked.data.get(), forked.data.get()), (202, 101), "the parent still is");
     drop((spying, other));

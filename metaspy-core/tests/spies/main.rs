@@ -21,7 +21,11 @@ use common::{alone, executions, install};
 
 /// What a profiler knows of the method with this name.
 fn method<'m, P: MethodProfiler>(mirror: &'m Mirror<P>, name: &str) -> &'m MethodSpy<P> {
-    mirror.methods().iter().find(|method| method.facts.name == name).unwrap_or_else(|| panic!("{name} is there"))
+    mirror
+        .methods()
+        .iter()
+        .find(|method| method.facts.name == name)
+        .unwrap_or_else(|| panic!("{name} is there"))
 }
 
 /// Is pending once.

@@ -19,7 +19,14 @@ static SHOWN: AtomicUsize = AtomicUsize::new(0);
 
 impl Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        metaspy_probe::hook!("Answer::Debug::fmt", 1, 1, "c=1 self=ref type=Answer trait=Debug", [], []);
+        metaspy_probe::hook!(
+            "Answer::Debug::fmt",
+            1,
+            1,
+            "c=1 self=ref type=Answer trait=Debug",
+            [],
+            []
+        );
         SHOWN.fetch_add(1, Ordering::Relaxed);
         (0..1_000_000).try_for_each(|_| f.write_str("on and on, "))
     }
@@ -46,7 +53,8 @@ impl Instrumenter for Details {
 
 fn details(store: &Store, path: &str) -> Vec<Detail> {
     let page = store.forward(Position::Start, &Filter::default(), usize::MAX, usize::MAX);
-    let of = |event: &&metaspy_core::Event| store.site(event.site).is_some_and(|site| site.path == path);
+    let of =
+        |event: &&metaspy_core::Event| store.site(event.site).is_some_and(|site| site.path == path);
     page.events.iter().filter(of).flat_map(|event| store.details(event.id)).collect()
 }
 
@@ -59,13 +67,19 @@ fn an_async_call_shows_its_value_only_on_request_and_in_bounded_length() {
     block_on(ask());
     assert_eq!(SHOWN.load(Ordering::Relaxed), before, "nobody wants to know");
 
-    let profiler = Profiler::new("details").observe(Details("spies::on_request::ask")).install().expect("it installs");
+    let profiler = Profiler::new("details")
+        .observe(Details("spies::on_request::ask"))
+        .install()
+        .expect("it installs");
     block_on(ask());
     drop(profiler);
     while recording.collect() {}
     assert_eq!(SHOWN.load(Ordering::Relaxed), before + 1);
     let details = details(&recording.store(), "spies::on_request::ask");
-    assert!(matches!(&details[..], [one] if one.cut && one.value.starts_with("on and on")), "{details:?}");
+    assert!(
+        matches!(&details[..], [one] if one.cut && one.value.starts_with("on and on")),
+        "{details:?}"
+    );
 
     let (profile, _) = spying.uninstall();
     assert_eq!(executions(&profile, "on_request::ask"), 2);

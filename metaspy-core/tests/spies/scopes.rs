@@ -2,7 +2,9 @@
 
 use std::sync::Barrier;
 
-use metaspy_core::method_profilers::{Call, Column, MethodProfiler, MethodSpy, SubjectTable, Tables};
+use metaspy_core::method_profilers::{
+    Call, Column, MethodProfiler, MethodSpy, SubjectTable, Tables,
+};
 use metaspy_core::store::{ProfileTable, RowKey, Value};
 use metaspy_core::subject::{Kind, Subject};
 use metaspy_core::{Profiler, Recording, Store, causality};
@@ -74,7 +76,11 @@ fn a_call_that_two_profilers_of_one_kind_saw_counts_once() {
     drop(first);
     assert_eq!(united(&recording.store()), Value::Number(4));
     let key = site(&recording.store(), "visit");
-    assert_eq!(of_second[0].tables[0].value(key, "count"), Value::Number(2), "its own profile has its own calls");
+    assert_eq!(
+        of_second[0].tables[0].value(key, "count"),
+        Value::Number(2),
+        "its own profile has its own calls"
+    );
 
     // One after the other, they saw different calls.
     let third = visits().install().expect("it installs");
@@ -128,7 +134,10 @@ fn a_table_around_a_block_has_the_calls_of_the_block_and_their_effects_only() {
     let [table, places] = &tables[0].tables[..] else { panic!("it has two tables") };
     let key = site(&recording.store(), "visit");
     assert_eq!((table.value(key, "count"), table.lost), (Value::Number(3), 0));
-    assert_eq!(places.rows.iter().map(|row| row.value(places, 0)).collect::<Vec<_>>(), [Value::Number(3)]);
+    assert_eq!(
+        places.rows.iter().map(|row| row.value(places, 0)).collect::<Vec<_>>(),
+        [Value::Number(3)]
+    );
     assert_eq!(united(&recording.store()), Value::Number(3));
 }
 
@@ -153,7 +162,9 @@ fn blocks_on_two_threads_and_a_block_in_a_block_have_their_own_calls() {
         [calls(inner), calls(outer)]
     };
     let [one, other] = std::thread::scope(|scope| {
-        [3, 5].map(|own| scope.spawn(move || counted(own))).map(|thread| thread.join().expect("it ends"))
+        [3, 5]
+            .map(|own| scope.spawn(move || counted(own)))
+            .map(|thread| thread.join().expect("it ends"))
     });
     assert_eq!(one, [Value::Number(1), Value::Number(4)]);
     assert_eq!(other, [Value::Number(1), Value::Number(6)]);
@@ -213,11 +224,17 @@ fn rows_of_a_method_that_lost_values_are_lower_bounds_and_those_of_others_are_no
     let _alone = alone();
     let recording = Recording::memory().budget(1 << 20).start().expect("it starts");
     let table = visit_places(&recording, 50_000);
-    assert!(table.lost > 0 && table.rows.len() < 50_000, "{} lost, {} rows", table.lost, table.rows.len());
+    assert!(
+        table.lost > 0 && table.rows.len() < 50_000,
+        "{} lost, {} rows",
+        table.lost,
+        table.rows.len()
+    );
     let store = recording.store();
     let [lost, whole] = ["visit", "stay"].map(|name| site(&store, name).site());
     assert!(table.is_incomplete(lost) && !table.is_incomplete(whole));
-    let is_right =
-        |site, value: &Value| if site == whole { *value == Value::Number(1) } else { *value == Value::AtLeast(1) };
+    let is_right = |site, value: &Value| {
+        if site == whole { *value == Value::Number(1) } else { *value == Value::AtLeast(1) }
+    };
     assert!(table.rows.iter().all(|row| is_right(row.key.site(), &row.value(&table, 0))));
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use metaspy_core::method_profilers::{Call, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min};
+use metaspy_core::method_profilers::{
+    Call, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min,
+};
 use metaspy_core::store::{ProfileTable, RowKey, Value};
 use metaspy_core::{Recording, Store};
 
@@ -64,9 +66,14 @@ fn read_now() {
 fn values(store: &Store) -> [Value; 4] {
     let profile = store.profile("sizes").expect("it was installed");
     let table: &ProfileTable = profile.table("").expect("it has columns");
-    assert_eq!((table.columns[0].name.as_str(), table.columns[0].unit.as_str(), table.lost), ("bytes", "B", 0));
-    let site = store.sites().iter().find(|site| site.path.ends_with("::read_now")).expect("it is there");
-    ["bytes", "largest", "smallest", "parities"].map(|column| table.value(RowKey::Site(site.id), column))
+    assert_eq!(
+        (table.columns[0].name.as_str(), table.columns[0].unit.as_str(), table.lost),
+        ("bytes", "B", 0)
+    );
+    let site =
+        store.sites().iter().find(|site| site.path.ends_with("::read_now")).expect("it is there");
+    ["bytes", "largest", "smallest", "parities"]
+        .map(|column| table.value(RowKey::Site(site.id), column))
 }
 
 fn numbers(bytes: u64, largest: u64, smallest: u64, parities: &[&str]) -> [Value; 4] {
@@ -81,7 +88,9 @@ fn values_of_threads_are_merged_by_the_rule_of_their_column_also_of_threads_that
     let installed = crate::install(Sizes);
     for round in 0..3 {
         std::thread::scope(|scope| {
-            (0..4).for_each(|thread| _ = scope.spawn(move || (0..100).for_each(|_| read(10 + 2 * thread + 8 * round))));
+            (0..4).for_each(|thread| {
+                _ = scope.spawn(move || (0..100).for_each(|_| read(10 + 2 * thread + 8 * round)))
+            });
         });
     }
     let bytes = (0..12).map(|n| 100 * (10 + 2 * n)).sum();
@@ -135,10 +144,14 @@ fn a_file_grows_with_the_values_of_many_threads() {
     let store = recording.store();
     let used = store.ring().words.get(metaspy_core::format::superblock::PROFILES_USED);
     assert!(used > 1 << 20, "{used} bytes are not more than a step");
-    let site = store.sites().iter().find(|site| site.path.ends_with("::read_now")).expect("it is there");
+    let site =
+        store.sites().iter().find(|site| site.path.ends_with("::read_now")).expect("it is there");
     let profile = store.profile("wide").expect("it was installed");
     let table = profile.table("").expect("it has columns");
-    assert_eq!((table.value(RowKey::Site(site.id), "column 7"), table.lost), (Value::Number(THREADS as u64), 0));
+    assert_eq!(
+        (table.value(RowKey::Site(site.id), "column 7"), table.lost),
+        (Value::Number(THREADS as u64), 0)
+    );
     drop(installed);
     recording.close();
     std::fs::remove_file(&path).expect("it is ours");
@@ -154,7 +167,11 @@ fn a_recording_that_begins_later_has_the_tables_too() {
     read(2);
     assert_eq!(values(&later.store()), numbers(2, 2, 2, &["even"]));
     let mirror = installed.mirror();
-    let read = mirror.methods().iter().find(|method| method.facts.name == "read_now").expect("it is there");
+    let read = mirror
+        .methods()
+        .iter()
+        .find(|method| method.facts.name == "read_now")
+        .expect("it is there");
     assert_eq!((read.data.bytes.get(), read.data.smallest.get()), (3, 1), "the process knows both");
 }
 
@@ -171,8 +188,16 @@ fn profilers_without_end_count_exactly_and_the_oldest_give_their_room_in_the_rec
         };
         std::thread::scope(|scope| (0..32).for_each(|_| _ = scope.spawn(reads)));
         let mirror = installed.mirror();
-        let method = mirror.methods().iter().find(|method| method.facts.name == "read_now").expect("it is there");
-        assert_eq!((method.data.bytes.get(), method.data.largest.get()), (7 * 32, 7), "of the {number}th");
+        let method = mirror
+            .methods()
+            .iter()
+            .find(|method| method.facts.name == "read_now")
+            .expect("it is there");
+        assert_eq!(
+            (method.data.bytes.get(), method.data.largest.get()),
+            (7 * 32, 7),
+            "of the {number}th"
+        );
     }
     let store = recording.store();
     let notes = store.notes().join("\n");
@@ -214,8 +239,10 @@ fn killed(name: &str, size: u64) -> PathBuf {
     child.env(CHILD, size.to_string()).env("METASPY_TEST_FILE", &path).stdout(Stdio::null());
     let mut child = child.spawn().expect("it starts");
     let begun = Instant::now();
-    let is_done =
-        || Store::open(&path).is_ok_and(|store| store.profile("sizes").is_some() && bytes(&store) == 100 * size);
+    let is_done = || {
+        Store::open(&path)
+            .is_ok_and(|store| store.profile("sizes").is_some() && bytes(&store) == 100 * size)
+    };
     while !is_done() {
         assert!(begun.elapsed() < Duration::from_secs(60), "the child does not record");
         std::thread::sleep(Duration::from_millis(5));

@@ -93,7 +93,10 @@ fn what_shares_something_with_the_program_is_not_kept() {
     assert!(plot.config() == plot.config());
     let (_, mirror) = spying.uninstall();
     let config = plot.config.expect("it has one");
-    assert_eq!((Arc::strong_count(&config), Arc::try_unwrap(config).map(|config| config.scale).ok()), (1, Some(2.0)));
+    assert_eq!(
+        (Arc::strong_count(&config), Arc::try_unwrap(config).map(|config| config.scale).ok()),
+        (1, Some(2.0))
+    );
     let method = method(&mirror, "config");
     assert_eq!(method.data.returns.verdict(method.facts), Some("not-comparable"));
 }

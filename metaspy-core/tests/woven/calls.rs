@@ -29,8 +29,14 @@ fn callers_are_counted_and_recursion_counts_once() {
     if store.header().clock == metaspy_core::format::Clock::Counter as u64 {
         let cost = store.hook_cost();
         // Not under a sanitizer, whose hooks are of another kind.
-        assert!(cost.is_some() || cfg!(metaspy_plain), "it was measured when the profiler was installed");
-        assert!(cost.is_none_or(|cost| 0.0 < cost.within_ns && cost.within_ns <= cost.whole_ns), "{cost:?}");
+        assert!(
+            cost.is_some() || cfg!(metaspy_plain),
+            "it was measured when the profiler was installed"
+        );
+        assert!(
+            cost.is_none_or(|cost| 0.0 < cost.within_ns && cost.within_ns <= cost.whole_ns),
+            "{cost:?}"
+        );
         // A hook that looks at the returned value does more than one that does not.
         assert!(cost.is_none_or(|cost| cost.returned_ns > 0.0), "{cost:?}");
         let known = |row: RowKey| !store.site_path(row.site()).is_empty();
@@ -72,7 +78,8 @@ fn the_times_of_callers_add_up_to_that_of_the_method_also_where_methods_call_eac
     let callers = profile.table("callers").expect("it was declared");
     assert!(methods.rows.len() >= 5, "{methods:?}");
     for method in &methods.rows {
-        let callers_of: Vec<_> = callers.rows.iter().filter(|row| row.key.site() == method.key.site()).collect();
+        let callers_of: Vec<_> =
+            callers.rows.iter().filter(|row| row.key.site() == method.key.site()).collect();
         let own = number(&methods.value(method.key, "self"));
         let total = number(&methods.value(method.key, "total"));
         let path = store.site_path(method.key.site());
@@ -148,7 +155,10 @@ fn the_subject_of_a_call_is_its_receiver() {
     let [row] = &objects.rows[..] else { panic!("{objects:?}") };
     let RowKey::Subject(_, subject) = row.key else { panic!("{row:?}") };
     assert_eq!(subject.key, std::ptr::from_ref(&scene).addr() as u64);
-    assert!(store.kind(subject.kind).is_some_and(|kind| kind.name.ends_with("Scene")), "{subject:?}");
+    assert!(
+        store.kind(subject.kind).is_some_and(|kind| kind.name.ends_with("Scene")),
+        "{subject:?}"
+    );
     assert_eq!(number(&objects.value(row.key, "calls")), 2);
 }
 
@@ -206,12 +216,19 @@ fn what_is_kept_is_dropped_when_the_call_has_ended_however_it_did() {
     let _ = (scene.first(false), scene.first(true), scene.factorial(1));
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
     let mut pending = Box::pin(scene.waits(1));
-    assert!(pending.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).is_pending());
+    assert!(
+        pending
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+            .is_pending()
+    );
     drop(pending);
     assert_eq!(OPEN.load(Ordering::Relaxed), 0);
     let ended = std::mem::take(&mut *spying.profiler().0.lock().expect("no holder panicked"));
-    let ended: Vec<(&str, Outcome, &str)> =
-        ended.iter().map(|(name, outcome, shown)| (name.as_str(), *outcome, shown.as_str())).collect();
+    let ended: Vec<(&str, Outcome, &str)> = ended
+        .iter()
+        .map(|(name, outcome, shown)| (name.as_str(), *outcome, shown.as_str()))
+        .collect();
     let expected = [
         ("new", Outcome::Returned, ""),
         ("first", Outcome::Failed, "Err(\"none\")"),
@@ -224,7 +241,8 @@ fn what_is_kept_is_dropped_when_the_call_has_ended_however_it_did() {
     assert_eq!(ended, expected);
     let (_, mirror) = spying.uninstall();
     let shown = |name: &str| {
-        let method = mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there");
+        let method =
+            mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there");
         method.data.lock().expect("no holder panicked").clone()
     };
     assert_eq!(

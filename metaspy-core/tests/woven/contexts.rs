@@ -87,14 +87,15 @@ fn async_calls_are_below_the_call_that_awaits_them_and_their_callees_below_them(
 #[test]
 fn beside_other_profilers_the_tree_is_the_same_and_has_times() {
     let _alone = alone();
-    let profiler = Profiler::new("both").method_profiler(Contexts::default()).method_profiler(Calls::default());
+    let profiler = Profiler::new("both")
+        .method_profiler(Contexts::default())
+        .method_profiler(Calls::default());
     let spying = profiler.install().expect("both are installed");
     let scene = Scene::new(&[1]);
     scene.twice();
     block_on(scene.waits(2));
     drop(spying);
-    let expected =
-        "Layout::twice 1\n  Scene::Layout::measure 1\nScene::new 1\nScene::waits 1\n  Scene::Layout::measure 2\n";
+    let expected = "Layout::twice 1\n  Scene::Layout::measure 1\nScene::new 1\nScene::waits 1\n  Scene::Layout::measure 2\n";
     assert_eq!(tree(), expected);
     let (_, table) = table("contexts", "tree");
     for row in &table.rows {
@@ -108,7 +109,9 @@ fn many_calls_by_two_callers_in_turns_are_counted_exactly_and_again_after_an_ins
     let _alone = alone();
     let scene = Scene::new(&[1]);
     for round in 1..=2 {
-        let profiler = Profiler::new("both").method_profiler(Contexts::default()).method_profiler(Calls::default());
+        let profiler = Profiler::new("both")
+            .method_profiler(Contexts::default())
+            .method_profiler(Calls::default());
         let spying = profiler.install().expect("both are installed");
         for _ in 0..500 * round {
             scene.twice();
@@ -118,10 +121,13 @@ fn many_calls_by_two_callers_in_turns_are_counted_exactly_and_again_after_an_ins
         let (once, text) = (500 * round, tree());
         assert_eq!(
             text,
-            format!("Layout::twice {once}\n  Scene::Layout::measure {once}\nScene::Layout::measure {once}\n")
+            format!(
+                "Layout::twice {once}\n  Scene::Layout::measure {once}\nScene::Layout::measure {once}\n"
+            )
         );
         let (store, callers) = table("calls", "callers");
-        let calls = |row: &metaspy_core::store::ProfileRow| number(&callers.value(row.key, "calls"));
+        let calls =
+            |row: &metaspy_core::store::ProfileRow| number(&callers.value(row.key, "calls"));
         let is_measured = |path: &str| path.ends_with("Layout::measure");
         let rows = callers.rows.iter().filter(|row| is_measured(store.site_path(row.key.site())));
         assert_eq!(rows.map(calls).collect::<Vec<_>>(), [once, once], "by `twice`, and by nobody");
@@ -133,11 +139,13 @@ fn calls_that_are_nested_too_deep_are_cut_and_counted() {
     let _alone = alone();
     let spying = crate::install(Contexts::default());
     // Address sanitizers make frames large.
-    let deep = std::thread::Builder::new().stack_size(64 << 20).spawn(|| Scene::new(&[1]).is_even(3_000));
+    let deep =
+        std::thread::Builder::new().stack_size(64 << 20).spawn(|| Scene::new(&[1]).is_even(3_000));
     assert!(deep.expect("there is memory").join().expect("it has room"));
     drop(spying);
     let (_, table) = table("contexts", "tree");
-    let sum = |column| table.rows.iter().map(|row| number(&table.value(row.key, column))).sum::<u64>();
+    let sum =
+        |column| table.rows.iter().map(|row| number(&table.value(row.key, column))).sum::<u64>();
     assert_eq!((sum("calls"), sum("cut")), (1 + 1_024, 3_001 - 1_024));
 }
 

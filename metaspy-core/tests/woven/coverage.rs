@@ -7,7 +7,11 @@ use crate::{alone, executions, is_apart, tests};
 
 fn of<'m>(mirror: &'m Mirror<TestCoverage>, path: &str) -> &'m MethodSpy<TestCoverage> {
     let path = format!("woven::domain::{path}");
-    mirror.methods().iter().find(|method| method.facts.path() == path).unwrap_or_else(|| panic!("{path} is there"))
+    mirror
+        .methods()
+        .iter()
+        .find(|method| method.facts.path() == path)
+        .unwrap_or_else(|| panic!("{path} is there"))
 }
 
 #[test]
@@ -22,39 +26,59 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
     }
     std::thread::scope(|scope| {
         for part in scenes.chunks(50) {
-            scope.spawn(move || part.iter().for_each(|scene| assert_eq!(scene.measure(), scene.nodes[0])));
+            scope.spawn(move || {
+                part.iter().for_each(|scene| assert_eq!(scene.measure(), scene.nodes[0]))
+            });
         }
     });
     let (profile, mirror) = spying.uninstall();
     before.measure();
     let ran = |path: &str| executions(&profile, path);
-    assert_eq!((ran("Scene::new"), ran("Layout::twice"), ran("Scene::Layout::measure")), (150, 150, 300));
+    assert_eq!(
+        (ran("Scene::new"), ran("Layout::twice"), ran("Scene::Layout::measure")),
+        (150, 150, 300)
+    );
     assert_eq!(ran("Scene::never"), 0, "what never ran is listed");
     let receivers = &of(&mirror, "Scene::Layout::measure").data.receivers;
     assert!(receivers.is_full() && receivers.len() == 100, "at least a hundred");
     assert!(of(&mirror, "Scene::new").data.receivers.is_empty());
     assert_eq!(of(&mirror, "Layout::twice").data.calls.get(), 150);
 
-    let types: Vec<(&str, bool, &[String])> =
-        mirror.types().iter().map(|it| (it.name.as_str(), it.is_trait, it.traits.as_slice())).collect();
+    let types: Vec<(&str, bool, &[String])> = mirror
+        .types()
+        .iter()
+        .map(|it| (it.name.as_str(), it.is_trait, it.traits.as_slice()))
+        .collect();
     let (hash, sized, layout) = (["Hash".to_owned()], ["Sized".to_owned()], ["Layout".to_owned()]);
-    assert_eq!(types, [("Key", false, &hash[..]), ("Layout", true, &sized), ("Scene", false, &layout)]);
+    assert_eq!(
+        types,
+        [("Key", false, &hash[..]), ("Layout", true, &sized), ("Scene", false, &layout)]
+    );
     let packages: Vec<&str> = mirror.packages().iter().map(|it| it.path.as_str()).collect();
     assert_eq!(packages, ["woven", "woven::domain"]);
     let scene = &mirror.types()[2];
     let all = profile.methods_run();
-    assert!(of(&mirror, "Scene::new").is_covered(&all) && !of(&mirror, "Scene::never").is_covered(&all));
-    let methods = |type_: &_| mirror.methods_of(type_).filter(|method| !method.facts.is_test).count() as u32;
+    assert!(
+        of(&mirror, "Scene::new").is_covered(&all) && !of(&mirror, "Scene::never").is_covered(&all)
+    );
+    let methods =
+        |type_: &_| mirror.methods_of(type_).filter(|method| !method.facts.is_test).count() as u32;
     let ratio = mirror.ratio_of_type(scene, &all);
     assert_eq!((ratio.methods, ratio.types, ratio.covered_types), (methods(scene), 1, 1));
     assert_eq!(ratio.covered, 2, "new and measure");
     let whole = mirror.ratio(&all);
     assert_eq!((whole.types, whole.covered_types), (3, 2));
     assert_eq!(mirror.ratio_of_package(&mirror.packages()[0], &all), whole);
-    assert!(whole.covered < whole.methods && whole.rate() == f64::from(whole.covered) / f64::from(whole.methods));
+    assert!(
+        whole.covered < whole.methods
+            && whole.rate() == f64::from(whole.covered) / f64::from(whole.methods)
+    );
     let associated = mirror.methods_of(scene).filter(|method| method.is_associated());
     assert_eq!(associated.map(|method| method.facts.name.as_str()).collect::<Vec<_>>(), ["new"]);
-    assert!(mirror.methods().iter().all(|method| !method.facts.is_test), "a test that nobody selected");
+    assert!(
+        mirror.methods().iter().all(|method| !method.facts.is_test),
+        "a test that nobody selected"
+    );
 }
 
 #[test]
@@ -63,9 +87,18 @@ fn packages_have_types_and_types_have_methods() {
     let mirror = crate::install(TestCoverage::default()).mirror();
     let methods = mirror.methods().len();
     let [woven, domain] = mirror.packages() else { panic!("a crate and its module") };
-    assert_eq!((mirror.types_of(woven).count(), mirror.methods_within(woven).count()), (0, methods));
-    assert_eq!((mirror.types_of(domain).count(), mirror.methods_within(domain).count()), (3, methods));
-    assert_eq!(mirror.packages_of(woven).map(|it| it.path.as_str()).collect::<Vec<_>>(), ["woven::domain"]);
+    assert_eq!(
+        (mirror.types_of(woven).count(), mirror.methods_within(woven).count()),
+        (0, methods)
+    );
+    assert_eq!(
+        (mirror.types_of(domain).count(), mirror.methods_within(domain).count()),
+        (3, methods)
+    );
+    assert_eq!(
+        mirror.packages_of(woven).map(|it| it.path.as_str()).collect::<Vec<_>>(),
+        ["woven::domain"]
+    );
     assert_eq!(mirror.packages_of(domain).count(), 0);
     assert!(domain.is_within(woven) && !woven.is_within(domain));
 }
@@ -81,7 +114,11 @@ fn a_test_is_attributed_on_its_thread_and_on_others_if_it_runs_alone() {
     assert_eq!(tests("Layout::twice"), ["woven::domain::a_test"]);
     // The harness calls this thread as the test that it runs.
     let own = "coverage::a_test_is_attributed_on_its_thread_and_on_others_if_it_runs_alone";
-    assert!(tests("Scene::never").iter().all(|test| test.ends_with(own)), "{:?}", tests("Scene::never"));
+    assert!(
+        tests("Scene::never").iter().all(|test| test.ends_with(own)),
+        "{:?}",
+        tests("Scene::never")
+    );
 }
 
 #[test]
@@ -91,7 +128,9 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
         return;
     }
     let spying = crate::install(TestCoverage::default());
-    let on_a_thread = |run: &(dyn Fn() + Sync)| std::thread::scope(|scope| scope.spawn(run).join().expect("it ends"));
+    let on_a_thread = |run: &(dyn Fn() + Sync)| {
+        std::thread::scope(|scope| scope.spawn(run).join().expect("it ends"))
+    };
     on_a_thread(&|| {
         let scene = Scene { nodes: vec![1] };
         a_long_test(&|| {
@@ -103,7 +142,8 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
         });
         on_a_thread(&|| _ = scene.name());
     });
-    // What macros make of tests is known by its thread: the harness calls this one as the test that it runs.
+    // What macros make of tests is known by its thread: the harness calls this one as the test that
+    // it runs.
     let scene = Scene::new(&[1]);
     on_a_thread(&|| _ = scene.count());
     on_a_thread(&|| a_long_test(&|| on_a_thread(&|| _ = scene.factorial(0))));
@@ -112,7 +152,8 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
     assert_eq!(tests("Scene::area"), ["woven::domain::a_long_test"], "that which ended is over");
     assert_eq!(tests("Scene::never"), ["woven::domain::a_long_test"]);
     assert!(tests("Scene::name").is_empty(), "none runs");
-    let own = ["woven::coverage::threads_work_for_the_test_that_runs_alone_and_for_none_of_several"];
+    let own =
+        ["woven::coverage::threads_work_for_the_test_that_runs_alone_and_for_none_of_several"];
     assert_eq!(
         (tests("Scene::new").as_slice(), tests("Scene::count").as_slice()),
         (&own.map(str::to_owned)[..], &own.map(str::to_owned)[..])

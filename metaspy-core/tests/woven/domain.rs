@@ -10,12 +10,20 @@ pub struct Scene {
     pub nodes: Vec<u32>,
 }
 
-/// A key that the program hashes itself, watched and with itself for a subject. Thirteen has no hash.
+/// A key that the program hashes itself, watched and with itself for a subject. Thirteen has no
+/// hash.
 pub struct Key(pub u32);
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, into: &mut H) {
-        metaspy_probe::hook!("Key::Hash::hash", 119, 123, "c=1 self=ref type=Key trait=Hash vis=pub", [key * self], []);
+        metaspy_probe::hook!(
+            "Key::Hash::hash",
+            119,
+            123,
+            "c=1 self=ref type=Key trait=Hash vis=pub",
+            [key * self],
+            []
+        );
         assert!(self.0 != 13, "no hash");
         self.0.hash(into);
     }
@@ -133,7 +141,14 @@ pub fn a_test(scene: &Scene) {
 
 /// Another one, which does something while it runs.
 pub fn a_long_test(during: &dyn Fn()) {
-    metaspy_probe::hook!("a_long_test", 100, 103, "c=1 self=none vis=private test alone unit", [], []);
+    metaspy_probe::hook!(
+        "a_long_test",
+        100,
+        103,
+        "c=1 self=none vis=private test alone unit",
+        [],
+        []
+    );
     during();
 }
 

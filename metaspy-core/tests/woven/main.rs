@@ -37,7 +37,8 @@ fn tests(path: &str) -> Vec<String> {
         RowKey::Subject(of, test) if of == site(&store, path) => Some(test),
         _ => None,
     });
-    let mut tests: Vec<String> = subjects.map(|test| store.label(test).expect("tests have names").to_owned()).collect();
+    let mut tests: Vec<String> =
+        subjects.map(|test| store.label(test).expect("tests have names").to_owned()).collect();
     tests.sort();
     tests
 }
@@ -54,7 +55,10 @@ fn is_apart(test: &str) -> bool {
         return true;
     }
     let program = std::env::current_exe().expect("it is known");
-    let run = std::process::Command::new(program).args(["--exact", test, "--test-threads=2"]).env(APART, "1").output();
+    let run = std::process::Command::new(program)
+        .args(["--exact", test, "--test-threads=2"])
+        .env(APART, "1")
+        .output();
     let run = run.expect("it runs");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
     assert!(String::from_utf8_lossy(&run.stdout).contains("1 passed"), "it has another name");

@@ -31,7 +31,9 @@ pub fn calls(store: &metaspy_core::Store, name: &str) -> (u64, u64) {
 fn measure(store: &metaspy_core::Store, name: &str) -> Measure {
     let tally = store.tally(By::Site, &Scope::default());
     let mut rows = tally.rows.iter().filter(|row| {
-        row.site.and_then(|site| store.site(site)).is_some_and(|site| site.path == format!("woven::domain::{name}"))
+        row.site
+            .and_then(|site| store.site(site))
+            .is_some_and(|site| site.path == format!("woven::domain::{name}"))
     });
     rows.next().map_or_else(Measure::default, |row| row.measure)
 }
@@ -40,7 +42,8 @@ fn measure(store: &metaspy_core::Store, name: &str) -> Measure {
 fn calls_that_are_only_counted_fail_as_often_as_they_return_err() {
     let _alone = alone();
     let recording = Recording::memory().start().expect("it starts");
-    let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
+    let profiler =
+        Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
     let (empty, scene) = (Scene::new(&[]), Scene::new(&[1]));
     for n in 0..300 {
         let _ = empty.first(n % 3 == 0);
@@ -48,7 +51,8 @@ fn calls_that_are_only_counted_fail_as_often_as_they_return_err() {
         let _ = scene.first(false);
     }
     drop(profiler);
-    let [first, newest] = ["first", "newest"].map(|name| measure(&recording.store(), &format!("Scene::{name}")));
+    let [first, newest] =
+        ["first", "newest"].map(|name| measure(&recording.store(), &format!("Scene::{name}")));
     assert_eq!((first.count, first.failed), (600, 200));
     assert_eq!((newest.count, newest.failed), (300, 300));
 }
@@ -58,7 +62,8 @@ fn counts_are_exact_over_threads_epochs_and_panics() {
     let _alone = alone();
     let recording = Recording::memory().start().expect("it starts");
     for round in 1..=3 {
-        let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
+        let profiler =
+            Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
@@ -66,7 +71,8 @@ fn counts_are_exact_over_threads_epochs_and_panics() {
                     for _ in 0..1000 {
                         scene.measure();
                     }
-                    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
+                    let _ =
+                        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
                 });
             }
         });
@@ -93,7 +99,10 @@ fn a_key_is_hashed_beside_the_program() {
     let page = store.forward(Position::Start, &Filter::default(), usize::MAX, usize::MAX);
     let events = page.events.iter().filter_map(|event| {
         let path = &store.site(event.site)?.path;
-        Some((path.strip_prefix("woven::domain::")?.to_owned(), event.subject.map(|subject| subject.key)))
+        Some((
+            path.strip_prefix("woven::domain::")?.to_owned(),
+            event.subject.map(|subject| subject.key),
+        ))
     });
     let events: Vec<_> = events.filter(|(path, _)| path != "Scene::new").collect();
     let holds = |key| ("Scene::holds".to_owned(), key);
@@ -114,7 +123,9 @@ fn events_have_subjects_causes_arguments_and_what_was_returned() {
     let store = recording.store();
     let named = |name: &str| {
         let path = format!("woven::domain::{name}");
-        let is_it = |event: &metaspy_core::Event| store.site(event.site).is_some_and(|site| site.path == path);
+        let is_it = |event: &metaspy_core::Event| {
+            store.site(event.site).is_some_and(|site| site.path == path)
+        };
         let page = store.forward(Position::Start, &Filter::default(), usize::MAX, usize::MAX);
         page.events.into_iter().filter(is_it).collect::<Vec<_>>()
     };
@@ -122,7 +133,10 @@ fn events_have_subjects_causes_arguments_and_what_was_returned() {
     assert_eq!((twice.len(), measured.len()), (1, 3));
     assert_eq!(measured[0].cause, Some(twice[0].id));
     assert_eq!(twice[0].subject, measured[0].subject);
-    assert_eq!(twice[0].subject.map(|subject| subject.key), Some(std::ptr::from_ref(&scene).addr() as u64));
+    assert_eq!(
+        twice[0].subject.map(|subject| subject.key),
+        Some(std::ptr::from_ref(&scene).addr() as u64)
+    );
     let waits = named("Scene::waits");
     assert_eq!((waits.len(), waits[0].outcome), (1, Outcome::Returned));
     assert!(measured[1..].iter().all(|event| event.cause == Some(waits[0].id)));
@@ -130,10 +144,14 @@ fn events_have_subjects_causes_arguments_and_what_was_returned() {
     assert_eq!(first[0].outcome, Outcome::Succeeded);
     let details: Vec<(String, String)> =
         store.details(first[0].id).into_iter().map(|detail| (detail.name, detail.value)).collect();
-    assert_eq!(details, [("or".to_owned(), "true".to_owned()), (String::new(), "Ok(7)".to_owned())]);
+    assert_eq!(
+        details,
+        [("or".to_owned(), "true".to_owned()), (String::new(), "Ok(7)".to_owned())]
+    );
 }
 
-/// Arms all of the domain for events that nothing looks into: the thread begins and ends them by itself.
+/// Arms all of the domain for events that nothing looks into: the thread begins and ends them by
+/// itself.
 struct Events(Mode);
 
 impl Instrumenter for Events {
@@ -144,7 +162,8 @@ impl Instrumenter for Events {
     }
 }
 
-/// What is recorded of calls of many kinds: the function, the place of its object, the number of its cause, and the outcome.
+/// What is recorded of calls of many kinds: the function, the place of its object, the number of
+/// its cause, and the outcome.
 fn recorded(
     observe: impl Instrumenter + 'static,
     scenes: &mut [Scene; 2],
@@ -166,7 +185,12 @@ fn recorded(
     let number = |id| page.events.iter().position(|event| event.id == id);
     let shown = |event: &metaspy_core::Event| {
         let path = store.site(event.site).expect("it has a name").path.clone();
-        (path, event.subject.map(|subject| subject.key), event.cause.and_then(number), event.outcome)
+        (
+            path,
+            event.subject.map(|subject| subject.key),
+            event.cause.and_then(number),
+            event.outcome,
+        )
     };
     page.events.iter().map(shown).collect()
 }
@@ -178,7 +202,11 @@ fn events_are_the_same_whether_their_thread_makes_them_by_itself_or_something_lo
     let looked_into = recorded(All(Mode::Full), &mut scenes);
     let outcomes = |name: &str| {
         let path = format!("woven::domain::Scene::{name}");
-        looked_into.iter().filter(|(it, ..)| *it == path).map(|(.., outcome)| *outcome).collect::<Vec<_>>()
+        looked_into
+            .iter()
+            .filter(|(it, ..)| *it == path)
+            .map(|(.., outcome)| *outcome)
+            .collect::<Vec<_>>()
     };
     assert_eq!(outcomes("newest"), [Outcome::Succeeded, Outcome::Failed]);
     assert_eq!(outcomes("fails"), [Outcome::Panicked; 2]);
@@ -195,7 +223,11 @@ fn a_recording_has_the_facts_of_the_weaver() {
     let store = recording.store();
     let facts = |name: &str| {
         let path = format!("woven::domain::{name}");
-        let site = store.sites().iter().find(|site| site.path == path).expect("every site is written down");
+        let site = store
+            .sites()
+            .iter()
+            .find(|site| site.path == path)
+            .expect("every site is written down");
         site.facts().expect("it was woven")
     };
     let never = facts("Scene::never");
@@ -203,7 +235,10 @@ fn a_recording_has_the_facts_of_the_weaver() {
         (never.module.as_str(), never.of_type.as_deref(), never.name.as_str()),
         ("woven::domain", Some("Scene"), "never")
     );
-    assert_eq!((never.complexity, never.lines, never.path().as_str()), (3, (32, 35), "woven::domain::Scene::never"));
+    assert_eq!(
+        (never.complexity, never.lines, never.path().as_str()),
+        (3, (32, 35), "woven::domain::Scene::never")
+    );
     let twice = facts("Layout::twice");
     assert_eq!(
         (twice.of_type, twice.of_trait.as_deref(), twice.supertraits),

@@ -19,7 +19,8 @@ const RECORDINGS: usize = 100;
 const THREADS: u64 = 3;
 /// Number of times that they do so with `METASPY_LONG=1`.
 const TIMES: usize = 25;
-/// Each thread has a page of its own in every table. With less room, values are lost, and their tables say so.
+/// Each thread has a page of its own in every table. With less room, values are lost, and their
+/// tables say so.
 const BUDGET: u64 = 16 << 20;
 
 static EVEN: Kind = Kind::new("even");
@@ -86,7 +87,8 @@ fn all_recordings_together_have_all_calls_of_every_profiler() {
 fn all_files_together_have_all_calls_of_every_profiler() {
     state_if_in_part();
     if is_apart("replaced::all_files_together_have_all_calls_of_every_profiler") {
-        let directory = std::env::temp_dir().join(format!("metaspy-replaced-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("metaspy-replaced-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("there is room");
         check_often(|number| Recording::file(directory.join(format!("{number}.spy"))));
         std::fs::remove_dir_all(directory).expect("it is ours");
@@ -100,7 +102,9 @@ pub fn is_long() -> bool {
 
 fn state_if_in_part() {
     if !is_long() {
-        println!("SKIPPED: replacements-in-full: {RECORDINGS} recordings; METASPY_LONG=1 makes {TIMES} times as many");
+        println!(
+            "SKIPPED: replacements-in-full: {RECORDINGS} recordings; METASPY_LONG=1 makes {TIMES} times as many"
+        );
     }
 }
 
@@ -109,12 +113,16 @@ fn check_often(recording: impl Fn(usize) -> Builder) {
     (0..times).for_each(|_| check(&recording));
 }
 
-/// Threads call, and start others that call and end, and one reads, while recordings follow each other.
+/// Threads call, and start others that call and end, and one reads, while recordings follow each
+/// other.
 fn check(recording: &impl Fn(usize) -> Builder) {
-    let start = |number| recording(number).budget(BUDGET).collector(false).start().expect("it starts");
+    let start =
+        |number| recording(number).budget(BUDGET).collector(false).start().expect("it starts");
     let mut recordings = vec![start(0)];
-    let profiler = Profiler::new("all").method_profiler(Contexts::default()).method_profiler(Calls::default());
-    let installed = profiler.method_profiler(Seen::default()).install().expect("they are installed");
+    let profiler =
+        Profiler::new("all").method_profiler(Contexts::default()).method_profiler(Calls::default());
+    let installed =
+        profiler.method_profiler(Seen::default()).install().expect("they are installed");
     static HAVE_ALL: AtomicBool = AtomicBool::new(false);
     HAVE_ALL.store(false, Relaxed);
     let calls: u64 = thread::scope(|scope| {

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 use metaspy_core::arm::Mode;
 use metaspy_core::method_profilers::{
-    Call, Calls, Columns, Contexts, Count, Data, IdentitySet, Interest, MethodProfiler, MethodSpy, Mirror, TestId,
+    Call, Calls, Columns, Contexts, Count, Data, IdentitySet, Interest, MethodProfiler, MethodSpy,
+    Mirror, TestId,
 };
 use metaspy_core::store::{ProfileTable, RowKey};
 use metaspy_core::{Profiler, Recording};
@@ -70,7 +71,11 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
     let measured = known(&mirror, "measure");
     assert_eq!((measured.calls.get(), measured.receivers.len()), (6000, 4));
     // The test before this one may end meanwhile: then a settled method is observed again.
-    assert!((4..8).contains(&measured.observed.get()), "observed {} times", measured.observed.get());
+    assert!(
+        (4..8).contains(&measured.observed.get()),
+        "observed {} times",
+        measured.observed.get()
+    );
     std::thread::scope(|scope| {
         (0..3).for_each(|_| _ = scope.spawn(|| (0..1000).for_each(|_| _ = scenes[0].measure())));
     });
@@ -86,7 +91,10 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
     }
     let (_, mirror) = spying.uninstall();
     (0..10).for_each(|_| _ = scenes[0].measure());
-    assert_eq!((known(&mirror, "measure").calls.get(), known(&mirror, "fails").calls.get()), (9000, 3));
+    assert_eq!(
+        (known(&mirror, "measure").calls.get(), known(&mirror, "fails").calls.get()),
+        (9000, 3)
+    );
 }
 
 /// Counts calls on two groups of objects in two columns.
@@ -138,11 +146,17 @@ fn calls_on_several_objects_in_turn_are_counted_where_those_of_each_object_are()
         scenes.iter().for_each(|scene| _ = scene.measure());
     }
     let mirror = spying.mirror();
-    let measured = &mirror.methods().iter().find(|method| method.facts.name == "measure").expect("it is there").data;
+    let measured = &mirror
+        .methods()
+        .iter()
+        .find(|method| method.facts.name == "measure")
+        .expect("it is there")
+        .data;
     let objects = measured.objects.each_ref().map(|objects| objects.len() as u64);
     assert_eq!(objects.iter().sum::<u64>(), 50);
     assert_eq!(measured.calls.each_ref().map(Count::get), objects.map(|objects| objects * 1_000));
-    // Two calls settle an object beside others. The test before this one may end meanwhile, and two objects may have one place.
+    // Two calls settle an object beside others. The test before this one may end meanwhile, and two
+    // objects may have one place.
     assert!(measured.observed.get() < 50_000 / 5, "observed {} times", measured.observed.get());
     drop(spying);
 }
@@ -211,7 +225,8 @@ fn values_that_find_no_room_are_counted_as_lost() {
     drop(spying);
     let (store, table) = table("wide", "");
     let measured = RowKey::Site(site(&store, "Scene::Layout::measure"));
-    let kept: u64 = table.columns.iter().map(|column| number(&table.value(measured, &column.name))).sum();
+    let kept: u64 =
+        table.columns.iter().map(|column| number(&table.value(measured, &column.name))).sum();
     assert!(kept > 0 && table.lost > 0, "{kept} are kept, {} lost", table.lost);
     assert_eq!(kept + table.lost, 64 * 10 * 32);
 }
@@ -228,7 +243,8 @@ fn another_test_is_seen() {
     a_test(&scene);
     let (_, mirror) = spying.uninstall();
     let twice = known(&mirror, "twice");
-    let tests: Vec<String> = twice.tests.lock().expect("no test panicked").iter().map(|test| test.name()).collect();
+    let tests: Vec<String> =
+        twice.tests.lock().expect("no test panicked").iter().map(|test| test.name()).collect();
     assert!(tests.iter().any(|test| test == "woven::domain::a_test"), "{tests:?}");
     assert_eq!(twice.calls.get(), 1002);
     assert!(
@@ -245,7 +261,8 @@ fn they_are_recorded_too_over_epochs() {
     let spying = crate::install(Light);
     let (scene, mut failing) = (Scene::new(&[1]), Scene::new(&[]));
     for _ in 0..3 {
-        let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
+        let profiler =
+            Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
         (0..1000).for_each(|_| _ = scene.measure());
         for _ in 0..5 {
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| failing.fails()));
@@ -293,14 +310,21 @@ impl MethodProfiler for Two {
     }
 
     fn interest<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
-        if spy.data.receivers.is_full() { Interest::Nothing(None) } else { Interest::OtherObjects(None) }
+        if spy.data.receivers.is_full() {
+            Interest::Nothing(None)
+        } else {
+            Interest::OtherObjects(None)
+        }
     }
 }
 
 /// Calls `measure` of three objects from two callers, and checks what is counted of it.
 fn check_beside(profiler: Profiler, has_callers: bool) {
-    let spying =
-        profiler.method_profiler(Contexts::default()).method_profiler(Two).install().expect("all are installed");
+    let spying = profiler
+        .method_profiler(Contexts::default())
+        .method_profiler(Two)
+        .install()
+        .expect("all are installed");
     let scenes = [1, 2, 3].map(|node| Scene::new(&[node]));
     for scene in &scenes {
         for _ in 0..1_000 {
@@ -320,7 +344,11 @@ fn check_beside(profiler: Profiler, has_callers: bool) {
     };
     assert_eq!(calls(&tree), [3_000, 3_000], "below `twice`, and below nothing");
     if has_callers {
-        assert_eq!(calls(&table("calls", "callers").1), [3_000, 3_000], "by `twice`, and by nobody");
+        assert_eq!(
+            calls(&table("calls", "callers").1),
+            [3_000, 3_000],
+            "by `twice`, and by nobody"
+        );
     }
     let (_, methods) = table("two", "");
     let observed = number(&methods.value(RowKey::Site(measure), "observed"));

@@ -26,7 +26,8 @@ impl Space {
     pub fn of(store: &Store) -> Space {
         let (ring, header) = (store.ring(), store.header());
         let whole = Layout::new(header.budget, header.policy);
-        let left = |area: Area, whole: Area, used: usize| area.len.max(whole.len).saturating_sub(used);
+        let left =
+            |area: Area, whole: Area, used: usize| area.len.max(whole.len).saturating_sub(used);
         Space {
             tables: left(ring.layout.profiles, whole.profiles, used_tables(store)),
             names: left(ring.layout.arena, whole.arena, used_names(store)),
@@ -42,15 +43,27 @@ fn used_names(store: &Store) -> usize {
     store.ring().words.acquire(sb::ARENA_USED) as usize
 }
 
-/// Appends pages of tables and entries of names to the recording at a path. The counts are stored last, so that a reader
-/// finds all of them or none.
+/// Appends pages of tables and entries of names to the recording at a path. The counts are stored
+/// last, so that a reader finds all of them or none.
 pub fn append(path: &Path, tables: &[u64], names: &[u64]) -> io::Result<()> {
-    // Opened anew: the file of a process that has ended since then may have been replaced by a shorter one.
+    // Opened anew: the file of a process that has ended since then may have been replaced by a
+    // shorter one.
     let store = Store::open(path).map_err(io::Error::other)?;
     let file = File::options().write(true).open(path)?;
-    let (layout, tables_used, names_used) = (store.ring().layout, used_tables(&store), used_names(&store));
-    append_to(&store, &file, Part { area: layout.profiles, word: sb::PROFILES, used: tables_used }, tables)?;
-    append_to(&store, &file, Part { area: layout.arena, word: sb::ARENA, used: names_used }, names)?;
+    let (layout, tables_used, names_used) =
+        (store.ring().layout, used_tables(&store), used_names(&store));
+    append_to(
+        &store,
+        &file,
+        Part { area: layout.profiles, word: sb::PROFILES, used: tables_used },
+        tables,
+    )?;
+    append_to(
+        &store,
+        &file,
+        Part { area: layout.arena, word: sb::ARENA, used: names_used },
+        names,
+    )?;
     write_words(&file, sb::PROFILES_USED * 8, &[(tables_used + tables.len()) as u64 * 8])?;
     write_words(&file, sb::ARENA_USED * 8, &[(names_used + names.len()) as u64])
 }
@@ -62,7 +75,8 @@ struct Part {
     used: usize,
 }
 
-/// Writes words behind the used ones of an area. An area without room for them is moved to the end of the file.
+/// Writes words behind the used ones of an area. An area without room for them is moved to the end
+/// of the file.
 fn append_to(store: &Store, file: &File, part: Part, words: &[u64]) -> io::Result<()> {
     let Part { area, word, used } = part;
     if used + words.len() <= area.len {
@@ -75,7 +89,8 @@ fn append_to(store: &Store, file: &File, part: Part, words: &[u64]) -> io::Resul
     write_words(file, word * 8, &[at as u64, all.len() as u64 * 8])
 }
 
-/// Writes words at a byte of a file. Errors are those of the file, and that this system cannot write at a place.
+/// Writes words at a byte of a file. Errors are those of the file, and that this system cannot
+/// write at a place.
 #[cfg(unix)]
 fn write_words(file: &File, at: usize, words: &[u64]) -> io::Result<()> {
     use std::os::unix::fs::FileExt;

@@ -62,7 +62,10 @@ impl Room {
         let Some(table) = self.declare(def)? else { return Ok(0) };
         let before = self.pages.len();
         let lost = lost + (rows.len() - kept.len()) as u64;
-        self.page(Content { table, kind: Kind::Head }, &[&[lost], &[0; HEAD_WORDS - 1][..]].concat());
+        self.page(
+            Content { table, kind: Kind::Head },
+            &[&[lost], &[0; HEAD_WORDS - 1][..]].concat(),
+        );
         let keys: Vec<u64> = kept.iter().flat_map(|(key, _)| [key.key, key.who()]).collect();
         self.page(Content { table, kind: Kind::Keys }, &keys);
         let values: Vec<u64> = kept.iter().flat_map(|(_, values)| values.iter().copied()).collect();

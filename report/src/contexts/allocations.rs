@@ -21,14 +21,17 @@ pub struct Allocated {
 }
 
 impl Contexts {
-    /// What methods, types or packages allocate, those with the most bytes first. Only those with objects.
+    /// What methods, types or packages allocate, those with the most bytes first. Only those with
+    /// objects.
     pub fn allocated(&self, by: By) -> Vec<Allocated> {
         let mut rows: BTreeMap<String, Allocated> = BTreeMap::new();
-        let names: Vec<String> = self.all().iter().map(|context| group(&context.name, by)).collect();
+        let names: Vec<String> =
+            self.all().iter().map(|context| group(&context.name, by)).collect();
         for (at, context) in self.all().iter().enumerate() {
             let row = rows.entry(names[at].clone()).or_default();
             row.own.add(&context.values);
-            // Bytes within another context of the same name are a part of that one's. Nothing is within the root.
+            // Bytes within another context of the same name are a part of that one's. Nothing is
+            // within the root.
             let mut around = std::iter::successors(context.parent, |&at| self.all()[at].parent);
             if at == 0 {
                 row.total_bytes += context.values.bytes;
@@ -45,7 +48,9 @@ impl Contexts {
 
 /// The type or the package of a method's path.
 fn group(path: &str, by: By) -> String {
-    let parent = |path: &str| path.rsplit_once("::").map_or(path.to_owned(), |(parent, _)| parent.to_owned());
+    let parent = |path: &str| {
+        path.rsplit_once("::").map_or(path.to_owned(), |(parent, _)| parent.to_owned())
+    };
     match by {
         By::Type => parent(path),
         By::Package => path.split("::").next().unwrap_or(path).to_owned(),
@@ -66,7 +71,9 @@ pub fn text(contexts: &Contexts, by: By, rows: usize) -> Vec<String> {
         short_bytes(sum.live_bytes()),
         short_bytes(contexts.peak)
     )];
-    let numbers = |title: &str, cell: &dyn Fn(&Allocated) -> String| Column::numbers(title, shown.iter().map(cell));
+    let numbers = |title: &str, cell: &dyn Fn(&Allocated) -> String| {
+        Column::numbers(title, shown.iter().map(cell))
+    };
     let table = Table::new([
         numbers("objects", &|row| grouped(row.own.objects)),
         numbers("bytes", &|row| grouped(row.own.bytes)),
@@ -79,7 +86,10 @@ pub fn text(contexts: &Contexts, by: By, rows: usize) -> Vec<String> {
     ]);
     lines.extend(table.lines());
     if all.len() > shown.len() {
-        lines.push(format!("{} more; --top all shows all", grouped((all.len() - shown.len()) as u64)));
+        lines.push(format!(
+            "{} more; --top all shows all",
+            grouped((all.len() - shown.len()) as u64)
+        ));
     }
     lines.extend(super::notes(contexts));
     lines

@@ -1,4 +1,5 @@
-//! Folded recursion: a call of a method that is already being called belongs to the outer call's context.
+//! Folded recursion: a call of a method that is already being called belongs to the outer call's
+//! context.
 
 use super::{Contexts, Values};
 
@@ -28,7 +29,8 @@ impl Contexts {
                 }
                 Some(outer) => {
                     // The time of the inner call is a part of the outer one's.
-                    let inner = Values { total_ns: 0, folded: context.values.calls, ..context.values };
+                    let inner =
+                        Values { total_ns: 0, folded: context.values.calls, ..context.values };
                     folded.contexts[outer].values.add(&inner);
                     outer
                 }

@@ -12,7 +12,8 @@ pub(super) const FORMAT: u32 = 1;
 /// The contexts that pass. A context comes before those that it called.
 pub fn json(contexts: &Contexts, shown: Shown) -> Value {
     let walk = contexts.walk(shown);
-    let places: HashMap<usize, usize> = walk.iter().enumerate().map(|(place, &(at, _))| (at, place)).collect();
+    let places: HashMap<usize, usize> =
+        walk.iter().enumerate().map(|(place, &(at, _))| (at, place)).collect();
     let list = walk.iter().map(|&(at, depth)| {
         let context = &contexts.all()[at];
         let parent = context.parent.and_then(|parent| places.get(&parent));

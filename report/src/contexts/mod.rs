@@ -1,4 +1,5 @@
-//! The calling contexts of a recording as a tree: what was called on which path of calls, how often, and at what cost.
+//! The calling contexts of a recording as a tree: what was called on which path of calls, how
+//! often, and at what cost.
 //!
 //! Contexts with the same path of calls are one, in all processes and recordings.
 
@@ -71,7 +72,8 @@ pub struct Values {
     pub freed: u64,
     /// Their bytes.
     pub freed_bytes: u64,
-    /// The number of freed objects whose lifetimes are added up: all or, with many, about as many as were freed.
+    /// The number of freed objects whose lifetimes are added up: all or, with many, about as many
+    /// as were freed.
     pub timed: u64,
     /// The sum of their lifetimes.
     pub lifetime_ns: u64,
@@ -126,7 +128,8 @@ impl Contexts {
     pub fn merge(&mut self, other: &Contexts) {
         let mut places = vec![0; other.contexts.len()];
         for (at, context) in other.contexts.iter().enumerate() {
-            places[at] = context.parent.map_or(0, |parent| self.child(places[parent], &context.name));
+            places[at] =
+                context.parent.map_or(0, |parent| self.child(places[parent], &context.name));
             self.contexts[places[at]].values.add(&context.values);
         }
         self.lost += other.lost;
@@ -159,7 +162,11 @@ impl Contexts {
         if let Some(weight) = self.weight {
             return weight;
         }
-        if self.contexts.iter().any(|context| context.values.total_ns > 0) { Weight::Time } else { Weight::Calls }
+        if self.contexts.iter().any(|context| context.values.total_ns > 0) {
+            Weight::Time
+        } else {
+            Weight::Calls
+        }
     }
 
     /// The weight of all contexts together.
@@ -167,17 +174,25 @@ impl Contexts {
         let weight = self.weight();
         match weight {
             Weight::Calls | Weight::Bytes => self.contexts[0].weight(weight),
-            Weight::Time => self.contexts[0].children.values().map(|&child| self.contexts[child].weight(weight)).sum(),
+            Weight::Time => self.contexts[0]
+                .children
+                .values()
+                .map(|&child| self.contexts[child].weight(weight))
+                .sum(),
         }
     }
 
-    /// The contexts that pass, in order of a walk through the tree, with their depth below the root.
+    /// The contexts that pass, in order of a walk through the tree, with their depth below the
+    /// root.
     pub fn walk(&self, shown: Shown) -> Vec<(usize, usize)> {
         let (weight, least) = (self.weight(), self.whole() as f64 * shown.threshold / 100.0);
         let mut found = Vec::new();
-        let mut next: Vec<(usize, usize)> = self.children(0).into_iter().rev().map(|child| (child, 0)).collect();
+        let mut next: Vec<(usize, usize)> =
+            self.children(0).into_iter().rev().map(|child| (child, 0)).collect();
         while let Some((at, depth)) = next.pop() {
-            if (self.contexts[at].weight(weight) as f64) < least || shown.depth.is_some_and(|most| depth >= most) {
+            if (self.contexts[at].weight(weight) as f64) < least
+                || shown.depth.is_some_and(|most| depth >= most)
+            {
                 continue;
             }
             found.push((at, depth));
@@ -189,7 +204,8 @@ impl Contexts {
     /// The names from the outermost call to a context.
     pub fn path(&self, of: usize) -> Vec<&str> {
         let around = std::iter::successors(Some(of), |&at| self.contexts[at].parent);
-        let mut names: Vec<&str> = around.filter(|&at| at != 0).map(|at| self.contexts[at].name.as_str()).collect();
+        let mut names: Vec<&str> =
+            around.filter(|&at| at != 0).map(|at| self.contexts[at].name.as_str()).collect();
         names.reverse();
         names
     }
@@ -214,7 +230,8 @@ impl Contexts {
             for row in below.remove(&id).into_iter().flatten() {
                 let child = self.child(place, store.site_path(row.key.site()));
                 self.contexts[child].values.add(&values(table, row));
-                let own = table.column("context").and_then(|column| row.value(table, column).number());
+                let own =
+                    table.column("context").and_then(|column| row.value(table, column).number());
                 next.extend(own.map(|own| (own, child)));
             }
         }
@@ -227,7 +244,11 @@ impl Contexts {
         }
         let at = self.contexts.len();
         self.contexts[of].children.insert(name.to_owned(), at);
-        self.contexts.push(Context { name: name.to_owned(), parent: Some(of), ..Context::default() });
+        self.contexts.push(Context {
+            name: name.to_owned(),
+            parent: Some(of),
+            ..Context::default()
+        });
         at
     }
 
@@ -287,7 +308,8 @@ impl Values {
 }
 
 fn values(table: &ProfileTable, row: &ProfileRow) -> Values {
-    let number = |name| table.column(name).and_then(|column| row.value(table, column).number()).unwrap_or(0);
+    let number =
+        |name| table.column(name).and_then(|column| row.value(table, column).number()).unwrap_or(0);
     Values {
         calls: number("calls"),
         folded: 0,

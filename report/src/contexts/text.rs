@@ -29,12 +29,16 @@ pub fn text(contexts: &Contexts, shown: Shown, rows: usize) -> Vec<String> {
         columns.push(column("bytes", &|context| grouped(context.values.bytes)));
     }
     columns.push(column("share", &|context| percent(context.weight(contexts.weight()), whole)));
-    columns.push(Column::words("context", rows.iter().map(|&(at, depth)| indented(&contexts.all()[at].name, depth))));
+    columns.push(Column::words(
+        "context",
+        rows.iter().map(|&(at, depth)| indented(&contexts.all()[at].name, depth)),
+    ));
     let mut lines: Vec<String> = Table::new(columns).lines().collect();
     let hidden = contexts.all().len() - 1 - rows.len();
     if hidden > 0 {
         let what = counted(hidden as u64, "more context");
-        lines.push(format!("{what}: --top all --threshold 0 shows all, and --depth the outer ones"));
+        lines
+            .push(format!("{what}: --top all --threshold 0 shows all, and --depth the outer ones"));
     }
     lines.extend(notes(contexts));
     lines
@@ -48,14 +52,20 @@ pub fn notes(contexts: &Contexts) -> Vec<String> {
         notes.push(cut_note(cut));
     }
     if contexts.lost > 0 {
-        notes.push(format!("{} found no room: record with a larger METASPY_BUDGET", counted(contexts.lost, "value")));
+        notes.push(format!(
+            "{} found no room: record with a larger METASPY_BUDGET",
+            counted(contexts.lost, "value")
+        ));
     }
     notes
 }
 
 /// The sentence about calls without a context.
 pub fn cut_note(calls: u64) -> String {
-    format!("{} without a calling context: more than 1,024 calls deep, or the tree was full", counted(calls, "call"))
+    format!(
+        "{} without a calling context: more than 1,024 calls deep, or the tree was full",
+        counted(calls, "call")
+    )
 }
 
 fn indented(name: &str, depth: usize) -> String {

@@ -11,7 +11,8 @@ pub struct TestReach<'p> {
     pub test: &'p str,
     /// The methods, in the order of the program.
     pub methods: Vec<&'p Element>,
-    /// True if it may have reached further methods, because the recording had no room for all tests of a method.
+    /// True if it may have reached further methods, because the recording had no room for all tests
+    /// of a method.
     pub is_least: bool,
     /// The number of these that no other test reached; `None` if that is not known.
     pub alone: Option<usize>,
@@ -20,10 +21,14 @@ pub struct TestReach<'p> {
 /// What each test reached, by path.
 pub fn by_test(program: &Program) -> Vec<TestReach<'_>> {
     let mut reached: BTreeMap<&str, TestReach<'_>> = BTreeMap::new();
-    let has_lost = |element: &Element| element.method.as_ref().is_some_and(|method| method.profile.has_lost_tests);
+    let has_lost = |element: &Element| {
+        element.method.as_ref().is_some_and(|method| method.profile.has_lost_tests)
+    };
     let is_least = program.methods().any(has_lost);
     for element in program.methods() {
-        let Some(method) = element.method.as_ref().filter(|method| method.is_counted()) else { continue };
+        let Some(method) = element.method.as_ref().filter(|method| method.is_counted()) else {
+            continue;
+        };
         let tests = &method.profile.tests;
         for test in tests {
             let reach = reached.entry(test).or_insert_with(|| TestReach {
@@ -50,14 +55,17 @@ mod unit {
         let methods = ["both", "one", "neither"].map(|name| (woven("a", name, "c=1"), 1));
         let mut builder = builder(&methods);
         for (name, tests) in [("both", &["a::s", "a::t"][..]), ("one", &["a::t"])] {
-            let profile = builder.profile(&Identity::new(&format!("a::{name}"), "src/lib.rs", 1)).expect("it is there");
+            let profile = builder
+                .profile(&Identity::new(&format!("a::{name}"), "src/lib.rs", 1))
+                .expect("it is there");
             profile.tests.extend(tests.iter().map(|test| (*test).to_owned()));
         }
         let program = builder.build();
         let found: Vec<String> = by_test(&program)
             .iter()
             .map(|reach| {
-                let methods: Vec<&str> = reach.methods.iter().map(|method| method.path_text()).collect();
+                let methods: Vec<&str> =
+                    reach.methods.iter().map(|method| method.path_text()).collect();
                 format!("{} {} {:?} {}", reach.test, methods.join(","), reach.alone, reach.is_least)
             })
             .collect();
@@ -72,7 +80,10 @@ mod unit {
         builder.profile(&identity("a::lost")).expect("it is there").has_lost_tests = true;
         let program = builder.build();
         let reach = by_test(&program);
-        assert_eq!(reach.iter().map(|of| (of.test, of.alone, of.is_least)).collect::<Vec<_>>(), [("a::t", None, true)]);
+        assert_eq!(
+            reach.iter().map(|of| (of.test, of.alone, of.is_least)).collect::<Vec<_>>(),
+            [("a::t", None, true)]
+        );
         assert_eq!(
             crate::coverage::text::tests(&program, crate::table::Top::Default),
             ["tests, and the methods that each reached", "  a::t: ≥1 method", "    a::one"]

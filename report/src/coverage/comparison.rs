@@ -53,7 +53,8 @@ impl Baseline {
     }
 }
 
-/// What changed since the baseline, by the paths of methods with the type arguments of their impls. Tests are left out.
+/// What changed since the baseline, by the paths of methods with the type arguments of their impls.
+/// Tests are left out.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     /// Methods that run now, and did not.
@@ -70,19 +71,26 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares by path and type arguments. Methods that only their lines tell apart count as one, because lines move.
+    /// Compares by path and type arguments. Methods that only their lines tell apart count as one,
+    /// because lines move.
     pub fn new(before: &Baseline, now: &Program) -> Self {
-        let is_counted = |method: &&Element| method.method.as_ref().is_some_and(|method| method.is_counted());
+        let is_counted =
+            |method: &&Element| method.method.as_ref().is_some_and(|method| method.is_counted());
         let has_keys = before.methods.iter().all(|method| method.key.is_some());
         let before = before.methods.iter().filter(|method| method.counted.unwrap_or(!method.test));
-        let before = ran(before.map(|method| (method.name().to_owned(), method.executions.unwrap_or(0))));
+        let before =
+            ran(before.map(|method| (method.name().to_owned(), method.executions.unwrap_or(0))));
         let name = |element: &Element| match element.method.as_deref() {
             Some(method) if has_keys => method.path_with_arguments(),
             _ => element.path_text().to_owned(),
         };
-        let now = ran(now.methods().filter(is_counted).map(|element| (name(element), element.measure.count)));
+        let now = ran(now
+            .methods()
+            .filter(is_counted)
+            .map(|element| (name(element), element.measure.count)));
         let both = |then: bool, today: bool| {
-            let is_changed = |(name, ran): &(&String, &bool)| **ran == then && now.get(*name) == Some(&today);
+            let is_changed =
+                |(name, ran): &(&String, &bool)| **ran == then && now.get(*name) == Some(&today);
             before.iter().filter(is_changed).map(|(name, _)| name.clone()).collect()
         };
         let only = |these: &BTreeMap<String, bool>, those: &BTreeMap<String, bool>| {
@@ -151,7 +159,11 @@ mod tests {
     fn methods_of_one_path_are_compared_apart_if_their_arguments_are_known() {
         let eq = |arguments: &str, line: u32| RecordedSite {
             lines: (line, line),
-            ..woven("a", "Slice::PartialEq::eq", &format!("c=1 type=Slice trait=PartialEq traitargs=<{arguments}>"))
+            ..woven(
+                "a",
+                "Slice::PartialEq::eq",
+                &format!("c=1 type=Slice trait=PartialEq traitargs=<{arguments}>"),
+            )
         };
         let now = program(&[(eq("u8", 9), 5), (eq("String", 12), 0)]);
         let earlier = |arguments: &str| {
@@ -165,7 +177,10 @@ mod tests {
             Comparison::new(&Baseline::parse(json.as_bytes()).expect("it is a baseline"), &now)
         };
         let both = compare(&[earlier("u8"), earlier("String")].join(", "));
-        assert_eq!((both.lost, both.common), (vec!["a::Slice::PartialEq<String>::eq".to_owned()], 2));
+        assert_eq!(
+            (both.lost, both.common),
+            (vec!["a::Slice::PartialEq<String>::eq".to_owned()], 2)
+        );
         // The output of an older version does not tell them apart.
         let old = compare(r#"{ "path": "a::Slice::PartialEq::eq", "executions": 2 }"#);
         assert_eq!((old.lost, old.common), (Vec::new(), 1));

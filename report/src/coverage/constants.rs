@@ -1,5 +1,5 @@
-//! Methods that always return the same value for each receiver: candidates for a cache (*Execution profiling
-//! blueprints*, section 5.3).
+//! Methods that always return the same value for each receiver: candidates for a cache (*Execution
+//! profiling blueprints*, section 5.3).
 
 use std::collections::BTreeSet;
 
@@ -19,14 +19,14 @@ pub struct Constants<'p> {
 }
 
 /// How values that cannot be compared are compared.
-pub const TRUST: &str =
-    "weave with `--trust SELECTOR` to run Debug, Hash and PartialEq of all types on values of these functions";
+pub const TRUST: &str = "weave with `--trust SELECTOR` to run Debug, Hash and PartialEq of all types on values of these functions";
 
 /// The calls, and the calls made, that a method needs to be a candidate.
 pub const LEAST: u64 = 2;
 
 /// Parts of names of what caches already.
-const CACHES: [&str; 7] = ["cache", "memo", "lazy", "oncecell", "oncelock", "get_or_init", "intern"];
+const CACHES: [&str; 7] =
+    ["cache", "memo", "lazy", "oncecell", "oncelock", "get_or_init", "intern"];
 /// Tests that a command names. With more of them, it runs all.
 const TESTS: usize = 3;
 
@@ -36,15 +36,20 @@ pub fn is_cache(method: &Method, name: &str, owner: &str) -> bool {
     is(name) || is(owner) || method.facts.as_ref().is_some_and(|facts| facts.is_caching)
 }
 
-/// The command whose tests must pass before and after a cache is added to a method: the tests that reached it, or if none
-/// did, what finds them.
+/// The command whose tests must pass before and after a cache is added to a method: the tests that
+/// reached it, or if none did, what finds them.
 pub fn test_command(path: &str, tests: &BTreeSet<String>) -> String {
     match tests.len() {
         0 => format!("cargo metaspy test --weave '{path}' --by-test"),
         1..=TESTS => {
             // The test harness knows a test without its crate.
-            let name = |test: &String| test.split_once("::").map_or(test.as_str(), |(_, name)| name).to_owned();
-            format!("cargo test -- --exact {}", tests.iter().map(name).collect::<Vec<_>>().join(" "))
+            let name = |test: &String| {
+                test.split_once("::").map_or(test.as_str(), |(_, name)| name).to_owned()
+            };
+            format!(
+                "cargo test -- --exact {}",
+                tests.iter().map(name).collect::<Vec<_>>().join(" ")
+            )
         }
         count => format!("cargo test  ({count} tests reach it)"),
     }
@@ -54,17 +59,25 @@ pub fn test_command(path: &str, tests: &BTreeSet<String>) -> String {
 pub fn constants(program: &Program) -> Vec<Constants<'_>> {
     let crates = program.elements.iter().enumerate().filter(|(_, element)| element.under.is_none());
     let of = |(at, package): (usize, &Element)| {
-        let within = program.elements[at + 1..].iter().take_while(|element| element.under.is_some());
+        let within =
+            program.elements[at + 1..].iter().take_while(|element| element.under.is_some());
         let methods = within.filter_map(|element| Some((element, element.method.as_deref()?)));
         let candidates = methods.filter(|(element, method)| {
             method.is_counted() && element.measure.count >= LEAST && method.profile.calls >= LEAST
         });
         let candidates: Vec<_> = candidates.collect();
-        let returned = |returned| candidates.iter().filter(move |(_, method)| method.profile.returns == Some(returned));
-        let mut constant: Vec<&Element> = returned(Returned::Constant).map(|(element, _)| *element).collect();
+        let returned = |returned| {
+            candidates.iter().filter(move |(_, method)| method.profile.returns == Some(returned))
+        };
+        let mut constant: Vec<&Element> =
+            returned(Returned::Constant).map(|(element, _)| *element).collect();
         constant.sort_by_key(|element| std::cmp::Reverse(element.measure.count));
         Constants {
-            package: if let Key::Package(path) = &package.key { path.to_string() } else { package.name.clone() },
+            package: if let Key::Package(path) = &package.key {
+                path.to_string()
+            } else {
+                package.name.clone()
+            },
             not_comparable: returned(Returned::NotComparable).count(),
             constant,
             candidates: candidates.len(),

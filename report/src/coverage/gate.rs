@@ -14,7 +14,9 @@ const DECIMALS: usize = 15;
 pub fn fail_under(least: f64, run: &Run) -> Decision {
     let ratio = run.program.ratio();
     if ratio.methods == 0 {
-        return Decision::Fails("--fail-under: the programs have no functions with a hook".to_owned());
+        return Decision::Fails(
+            "--fail-under: the programs have no functions with a hook".to_owned(),
+        );
     }
     let is_reached = ratio.rate() * 100.0 >= least;
     let rate = percent(ratio.covered.into(), ratio.methods.into());
@@ -22,7 +24,9 @@ pub fn fail_under(least: f64, run: &Run) -> Decision {
     if let Some(unread) = run.unread.first() {
         // Its methods may be missing from both numbers.
         let what = format!("{of} are known to have run ({rate})");
-        return Decision::Undecided(format!("--fail-under cannot be decided: {what}, but {unread}"));
+        return Decision::Undecided(format!(
+            "--fail-under cannot be decided: {what}, but {unread}"
+        ));
     }
     // A count that is too low is no less than 1 if the method is known to have run.
     if is_reached {
@@ -31,26 +35,36 @@ pub fn fail_under(least: f64, run: &Run) -> Decision {
     let rate = rate_below(least, ratio, &rate);
     if !run.program.exact {
         let what = format!("{of} are known to have run ({rate}), and {least} % is required");
-        return Decision::Undecided(format!("--fail-under cannot be decided: {what}; {}", lower_bounds(run)));
+        return Decision::Undecided(format!(
+            "--fail-under cannot be decided: {what}; {}",
+            lower_bounds(run)
+        ));
     }
     Decision::Fails(format!("--fail-under: {of} ran ({rate}), and {least} % is required"))
 }
 
 /// The rate in as many decimals as distinguish it from the least one, which it does not reach.
 fn rate_below(least: f64, ratio: Ratio, rate: &str) -> String {
-    let is_below = |text: &str| text.trim_end_matches(" %").parse::<f64>().is_ok_and(|percent| percent < least);
+    let is_below = |text: &str| {
+        text.trim_end_matches(" %").parse::<f64>().is_ok_and(|percent| percent < least)
+    };
     if is_below(rate) || rate.starts_with(['<', '>']) {
         return rate.to_owned();
     }
     let with_decimals = |decimals: usize| format!("{:.decimals$} %", ratio.rate() * 100.0);
-    (2..DECIMALS).map(with_decimals).find(|text| is_below(text)).unwrap_or_else(|| with_decimals(DECIMALS))
+    (2..DECIMALS)
+        .map(with_decimals)
+        .find(|text| is_below(text))
+        .unwrap_or_else(|| with_decimals(DECIMALS))
 }
 
 /// Decides `--baseline`: every method that ran before, and still exists, runs.
 pub fn baseline(before: &Baseline, comparison: &Comparison, run: &Run) -> Decision {
     if comparison.common == 0 {
         let what = "no method is both in the baseline and in these programs";
-        return Decision::Undecided(format!("--baseline cannot be decided: {what}; name the baseline of this program"));
+        return Decision::Undecided(format!(
+            "--baseline cannot be decided: {what}; name the baseline of this program"
+        ));
     }
     if let Some(unread) = run.unread.first() {
         return Decision::Undecided(format!("--baseline cannot be decided: {unread}"));
@@ -60,13 +74,18 @@ pub fn baseline(before: &Baseline, comparison: &Comparison, run: &Run) -> Decisi
         let names = names(&comparison.lost);
         if !run.program.exact {
             let lost = format!("{what} ran before, and may have run now: {names}");
-            return Decision::Undecided(format!("--baseline cannot be decided: {lost}; {}", lower_bounds(run)));
+            return Decision::Undecided(format!(
+                "--baseline cannot be decided: {lost}; {}",
+                lower_bounds(run)
+            ));
         }
         return Decision::Fails(format!("--baseline: {what} ran before and not now: {names}"));
     }
     if !before.exact {
         let what = "the counts of the baseline are lower bounds, so more methods may have run then";
-        return Decision::Undecided(format!("--baseline cannot be decided: {what}; write it again, from an exact run"));
+        return Decision::Undecided(format!(
+            "--baseline cannot be decided: {what}; write it again, from an exact run"
+        ));
     }
     Decision::Holds
 }
@@ -161,7 +180,11 @@ mod tests {
         ] {
             let (before, now) = (before(method, was_exact), run(is_exact, unread));
             let decision = baseline(&before, &Comparison::new(&before, &now.program), &now);
-            assert_eq!(word(&decision), expected, "{method} {was_exact} {is_exact} {unread:?}: {decision:?}");
+            assert_eq!(
+                word(&decision),
+                expected,
+                "{method} {was_exact} {is_exact} {unread:?}: {decision:?}"
+            );
         }
     }
 }

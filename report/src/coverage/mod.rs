@@ -30,8 +30,8 @@ pub struct Run {
     pub processes: Option<usize>,
     /// Reasons why numbers may be too low, as sentences.
     pub doubts: Vec<String>,
-    /// Programs without a recording, and recordings that could not be read whole, as sentences. Methods of theirs may be
-    /// absent.
+    /// Programs without a recording, and recordings that could not be read whole, as sentences.
+    /// Methods of theirs may be absent.
     pub unread: Vec<String>,
 }
 

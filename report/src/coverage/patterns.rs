@@ -1,5 +1,6 @@
-//! The five patterns that SPY reads off its coverage blueprint, as lists (*Spy: A flexible code profiling framework*,
-//! section 5.2). Tests and closures show none, and a type without a known definition is never absent.
+//! The five patterns that SPY reads off its coverage blueprint, as lists (*Spy: A flexible code
+//! profiling framework*, section 5.2). Tests and closures show none, and a type without a known
+//! definition is never absent.
 
 use std::cmp::Reverse;
 
@@ -52,8 +53,13 @@ pub(crate) const VERY_WELL: (u32, u64) = (5, 10_000);
 
 impl Pattern {
     /// All patterns, the worst first.
-    pub const ALL: [Pattern; 5] =
-        [Pattern::Absent, Pattern::LongUntested, Pattern::MoreTests, Pattern::WellTested, Pattern::VeryWellTested];
+    pub const ALL: [Pattern; 5] = [
+        Pattern::Absent,
+        Pattern::LongUntested,
+        Pattern::MoreTests,
+        Pattern::WellTested,
+        Pattern::VeryWellTested,
+    ];
 
     /// The word in JSON.
     pub fn word(self) -> &'static str {
@@ -77,8 +83,12 @@ impl Pattern {
             Pattern::Absent => "absent: no method ran",
             Pattern::LongUntested => "long and untested: never ran, of the longest tenth",
             Pattern::MoreTests => "needs more tests: complex, and ran once or on one object only",
-            Pattern::WellTested => "well tested: on at least 10 receivers or places and at least 100 times",
-            Pattern::VeryWellTested => "very well tested: well tested, at least 10,000 times, at most 5 lines",
+            Pattern::WellTested => {
+                "well tested: on at least 10 receivers or places and at least 100 times"
+            }
+            Pattern::VeryWellTested => {
+                "very well tested: well tested, at least 10,000 times, at most 5 lines"
+            }
         }
     }
 }
@@ -86,8 +96,13 @@ impl Pattern {
 /// The types that show each pattern.
 pub fn patterns(program: &Program) -> Vec<Found<'_>> {
     let long = long(program);
-    let types =
-        || program.elements.iter().enumerate().filter(|(_, it)| matches!(it.of, Of::Type { .. } | Of::Functions));
+    let types = || {
+        program
+            .elements
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| matches!(it.of, Of::Type { .. } | Of::Functions))
+    };
     let found = Pattern::ALL.map(|pattern| {
         let examples = types().filter_map(|(at, ty)| {
             let methods = program.methods_of(at);
@@ -107,7 +122,9 @@ pub fn patterns(program: &Program) -> Vec<Found<'_>> {
         });
         let mut examples: Vec<Example<'_>> = examples.collect();
         // The type with the most lines is worth the most.
-        examples.sort_by_key(|example| Reverse(example.methods.iter().map(|method| method.lines).sum::<u64>()));
+        examples.sort_by_key(|example| {
+            Reverse(example.methods.iter().map(|method| method.lines).sum::<u64>())
+        });
         Found { pattern, examples }
     });
     found.into()
@@ -115,7 +132,10 @@ pub fn patterns(program: &Program) -> Vec<Found<'_>> {
 
 /// The lines from which on a method is long.
 fn long(program: &Program) -> u32 {
-    let judged = program.methods().filter_map(|element| element.method.as_deref()).filter(|method| is_judged(method));
+    let judged = program
+        .methods()
+        .filter_map(|element| element.method.as_deref())
+        .filter(|method| is_judged(method));
     let mut lines: Vec<u32> = judged.map(Method::line_count).collect();
     lines.sort_unstable_by_key(|lines| Reverse(*lines));
     let tenth = lines.len().div_ceil(10).saturating_sub(1);
@@ -136,8 +156,10 @@ fn shown_by(element: &Element, method: &Method, long: u32) -> Option<Pattern> {
         let is_very = lines <= VERY_WELL.0 && executions >= VERY_WELL.1;
         return Some(if is_very { Pattern::VeryWellTested } else { Pattern::WellTested });
     }
-    let has_receivers =
-        method.facts.as_ref().is_some_and(|facts| matches!(facts.self_kind, SelfKind::Ref | SelfKind::Mut));
+    let has_receivers = method
+        .facts
+        .as_ref()
+        .is_some_and(|facts| matches!(facts.self_kind, SelfKind::Ref | SelfKind::Mut));
     // A lower bound of one object does not show that there was only one.
     let on_one = has_receivers && receivers.count == 1 && !receivers.is_least;
     let is_complex = method.complexity().is_some_and(|complexity| complexity >= COMPLEX);
@@ -162,11 +184,15 @@ mod tests {
         let mut builder = builder(&all.iter().map(|case| (site(case), case.3)).collect::<Vec<_>>());
         for (name, .., receivers) in all {
             let method = Identity::new(&format!("a::Scene::{name}"), "src/lib.rs", 1);
-            let receivers = receivers.map(|(count, is_least)| Receivers { count, is_least, places: 0 });
+            let receivers =
+                receivers.map(|(count, is_least)| Receivers { count, is_least, places: 0 });
             builder.profile(&method).expect("the method is there").receivers = receivers;
         }
         let program = builder.build();
-        let found = patterns(&program).into_iter().find(|found| found.pattern == pattern).expect("all are there");
+        let found = patterns(&program)
+            .into_iter()
+            .find(|found| found.pattern == pattern)
+            .expect("all are there");
         let methods = found.examples.iter().flat_map(|example| &example.methods);
         let names: Vec<&str> = methods.map(|method| method.name.as_str()).collect();
         assert_eq!(names, expected, "{pattern:?}");
@@ -199,10 +225,11 @@ mod tests {
     #[test]
     fn only_the_longest_tenth_is_long() {
         const NAMES: [&str; 20] = [
-            "f10", "f11", "f12", "f13", "f14", "f15", "f16", "f17", "f18", "f19", "f20", "f21", "f22", "f23", "f24",
-            "f25", "f26", "f27", "f28", "f29",
+            "f10", "f11", "f12", "f13", "f14", "f15", "f16", "f17", "f18", "f19", "f20", "f21",
+            "f22", "f23", "f24", "f25", "f26", "f27", "f28", "f29",
         ];
-        let all: Vec<Case> = (10..30).map(|lines| (NAMES[lines as usize - 10], lines, 1, 0, None)).collect();
+        let all: Vec<Case> =
+            (10..30).map(|lines| (NAMES[lines as usize - 10], lines, 1, 0, None)).collect();
         check(&all, Pattern::LongUntested, &["f28", "f29"]);
     }
 

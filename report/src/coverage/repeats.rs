@@ -1,5 +1,5 @@
-//! Methods that were called again with equal arguments on an unchanged receiver: candidates for a cache (*Execution profiling
-//! blueprints*, section 7).
+//! Methods that were called again with equal arguments on an unchanged receiver: candidates for a
+//! cache (*Execution profiling blueprints*, section 7).
 
 use std::cmp::Reverse;
 
@@ -15,16 +15,19 @@ pub struct Repeated<'p> {
     pub element: &'p Element,
     /// Its calls with equal arguments on an unchanged receiver.
     pub repeated: u64,
-    /// Its calls whose arguments or receivers cannot be compared: some of them may be repeated as well.
+    /// Its calls whose arguments or receivers cannot be compared: some of them may be repeated as
+    /// well.
     pub not_compared: u64,
 }
 
-/// The candidates of a program, the most repeated one first. `None` if the profiler `repeats` did not run.
+/// The candidates of a program, the most repeated one first. `None` if the profiler `repeats` did
+/// not run.
 pub fn repeated(program: &Program) -> Option<Vec<Repeated<'_>>> {
     if !program.profiles.contains(REPEATS) {
         return None;
     }
-    let methods = program.elements.iter().filter_map(|element| Some((element, element.method.as_deref()?)));
+    let methods =
+        program.elements.iter().filter_map(|element| Some((element, element.method.as_deref()?)));
     let mut found: Vec<Repeated<'_>> = methods
         .filter(|(_, method)| method.is_counted() && method.profile.calls >= LEAST)
         .filter(|(_, method)| method.profile.returns != Some(Returned::Unit))

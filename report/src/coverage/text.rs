@@ -6,7 +6,10 @@ use std::collections::HashMap;
 use metaspy_probe::SiteId;
 use metaspy_reader::Selector;
 
-use super::{Constants, Example, Repeated, Run, TRUST, by_test, constants, is_cache, patterns, repeated, test_command};
+use super::{
+    Constants, Example, Repeated, Run, TRUST, by_test, constants, is_cache, patterns, repeated,
+    test_command,
+};
 use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio, Receivers};
 use crate::rows;
 use crate::table::{Column, Table, Top};
@@ -17,10 +20,13 @@ const TOP: usize = 20;
 /// Methods of a type that are named.
 const NAMED: usize = 5;
 
-/// The functions that ran, the most frequent first. Without a limit, functions that never ran follow.
+/// The functions that ran, the most frequent first. Without a limit, functions that never ran
+/// follow.
 pub fn functions(run: &Run, top: Top) -> Vec<String> {
     let mut methods: Vec<&Element> = run.program.methods().collect();
-    methods.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.path_text().cmp(b.path_text())));
+    methods.sort_by(|a, b| {
+        b.measure.count.cmp(&a.measure.count).then_with(|| a.path_text().cmp(b.path_text()))
+    });
     let ran = methods.iter().filter(|method| method.measure.count > 0).count();
     let shown = if top.is_all() { methods.len() } else { top.limit(TOP).min(ran) };
     let rows = &methods[..shown];
@@ -28,11 +34,16 @@ pub fn functions(run: &Run, top: Top) -> Vec<String> {
         return Vec::new();
     }
     let names = run.program.names();
-    let names = Column::words("function", rows.iter().map(|method| name_of(method, &names).to_owned()));
+    let names =
+        Column::words("function", rows.iter().map(|method| name_of(method, &names).to_owned()));
     let cells: Vec<Option<&Element>> = rows.iter().map(|method| Some(*method)).collect();
     let mut lines = table(&cells, &run.program.profiles, names);
     if ran > shown {
-        lines.push(format!("{:>14}  {} ran; --top all shows all", "…", counted((ran - shown) as u64, "more function")));
+        lines.push(format!(
+            "{:>14}  {} ran; --top all shows all",
+            "…",
+            counted((ran - shown) as u64, "more function")
+        ));
     }
     lines
 }
@@ -48,8 +59,11 @@ pub fn functions(run: &Run, top: Top) -> Vec<String> {
 /// ```
 pub fn tree(run: &Run) -> Vec<String> {
     let elements = &run.program.elements;
-    let shown: Vec<&Element> = elements.iter().filter(|element| element.of != Of::Functions).collect();
-    let names = shown.iter().map(|element| format!("{}{}", "  ".repeat(depth(elements, element)), branch(element)));
+    let shown: Vec<&Element> =
+        elements.iter().filter(|element| element.of != Of::Functions).collect();
+    let names = shown
+        .iter()
+        .map(|element| format!("{}{}", "  ".repeat(depth(elements, element)), branch(element)));
     let names: Vec<String> = names.collect();
     let cells: Vec<Option<&Element>> =
         shown.iter().map(|element| element.method.is_some().then_some(*element)).collect();
@@ -64,12 +78,14 @@ fn depth(elements: &[Element], element: &Element) -> usize {
 
 fn branch(element: &Element) -> String {
     let Ratio { methods, covered, .. } = element.ratio();
-    let ran = if methods == 0 { "tests only".to_owned() } else { format!("{covered} of {methods} ran") };
+    let ran =
+        if methods == 0 { "tests only".to_owned() } else { format!("{covered} of {methods} ran") };
     match &element.of {
         Of::Method(_) | Of::Functions => element.name.clone(),
         Of::Package => format!("{}  ({ran})", element.path_text()),
         Of::Type { is_trait, is_unresolved, traits } => {
-            let traits = if traits.is_empty() { String::new() } else { format!(": {}", traits.join(" + ")) };
+            let traits =
+                if traits.is_empty() { String::new() } else { format!(": {}", traits.join(" + ")) };
             let kind = if *is_trait { "trait " } else { "" };
             let unresolved = if *is_unresolved { ", definition not found" } else { "" };
             format!("{kind}{}{traits}  ({ran}{unresolved})", element.name)
@@ -88,27 +104,40 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
         rows.iter().map(|row| row.map(of).unwrap_or_default()).collect()
     };
     let profile = |of: &dyn Fn(&MethodProfile) -> String| {
-        cells(&|element| element.method.as_ref().map_or(String::new(), |method| of(&method.profile)))
+        cells(&|element| {
+            element.method.as_ref().map_or(String::new(), |method| of(&method.profile))
+        })
     };
     let length = |profile: &MethodProfile, ns: Option<u64>| {
         let sign = if profile.has_lost_times { "≥" } else { "" };
         ns.map_or_else(|| "–".to_owned(), |ns| format!("{sign}{}", time(ns)))
     };
-    let mut columns = vec![Column::numbers("calls", cells(&|it| grouped(it.measure.count))).at_least(14)];
+    let mut columns =
+        vec![Column::numbers("calls", cells(&|it| grouped(it.measure.count))).at_least(14)];
     if profiles.has_coverage() {
         columns.push(Column::numbers("receivers", cells(&|it| it.receivers.to_string())));
         if rows.iter().flatten().any(|element| element.receivers.places > 0) {
             columns.push(Column::numbers("places", cells(&|it| places(it.receivers))));
         }
-        columns.push(Column::numbers("tests", profile(&|profile| profile.test_count().to_string())));
+        columns
+            .push(Column::numbers("tests", profile(&|profile| profile.test_count().to_string())));
     }
     if profiles.has_calls() {
-        columns.push(Column::numbers("total", profile(&|profile| length(profile, profile.total_ns))).at_least(9));
-        columns.push(Column::numbers("self", profile(&|profile| length(profile, profile.self_ns))).at_least(9));
+        columns.push(
+            Column::numbers("total", profile(&|profile| length(profile, profile.total_ns)))
+                .at_least(9),
+        );
+        columns.push(
+            Column::numbers("self", profile(&|profile| length(profile, profile.self_ns)))
+                .at_least(9),
+        );
     }
     for (profiler, name, unit) in profiles.others() {
         let value = |of: &MethodProfile| {
-            of.columns.get(profiler).and_then(|columns| columns.get(name)).map_or("–".into(), rows::text::value)
+            of.columns
+                .get(profiler)
+                .and_then(|columns| columns.get(name))
+                .map_or("–".into(), rows::text::value)
         };
         let title = if unit.is_empty() { name.to_owned() } else { format!("{name} {unit}") };
         columns.push(Column::numbers(title, profile(&value)));
@@ -122,7 +151,10 @@ pub fn ran(program: &Program) -> String {
     let (ran, all) = program.ran();
     let ratio = format!("{} of {} ran", grouped(ran.into()), counted(all.into(), "method"));
     let is_of_tests = |method: &&Element| {
-        method.method.as_ref().is_some_and(|method| method.site.skipped.is_none() && !method.is_counted())
+        method
+            .method
+            .as_ref()
+            .is_some_and(|method| method.site.skipped.is_none() && !method.is_counted())
     };
     match program.methods().filter(is_of_tests).count() as u64 {
         0 => ratio,
@@ -133,17 +165,24 @@ pub fn ran(program: &Program) -> String {
 /// The ratios of methods and types by crate, and the types that show each pattern.
 pub fn coverage(program: &Program, top: Top) -> Vec<String> {
     let crates: Vec<&Element> = program.crates().collect();
-    let mut lines: Vec<String> = crates.iter().filter_map(|it| ratio(it.path_text(), it.ratio())).collect();
+    let mut lines: Vec<String> =
+        crates.iter().filter_map(|it| ratio(it.path_text(), it.ratio())).collect();
     if lines.len() > 1 {
         lines.extend(ratio("all", program.ratio()));
     }
     let unresolved = program.types().filter(|ty| ty.is_unresolved() && ty.methods > 0).count();
     if unresolved > 0 {
         let types = counted(unresolved as u64, "type");
-        lines.push(format!("{types} without a known definition: not counted as types, unlike their methods"));
+        lines.push(format!(
+            "{types} without a known definition: not counted as types, unlike their methods"
+        ));
     }
     for found in patterns(program).into_iter().filter(|found| !found.examples.is_empty()) {
-        lines.push(found.pattern.title_of(found.examples.iter().map(|example| example.methods.len()).sum()));
+        lines.push(
+            found
+                .pattern
+                .title_of(found.examples.iter().map(|example| example.methods.len()).sum()),
+        );
         let shown = top.limit(TOP);
         lines.extend(found.examples.iter().take(shown).map(example));
         if found.examples.len() > shown {
@@ -160,12 +199,19 @@ fn ratio(name: &str, of: Ratio) -> Option<String> {
     let Ratio { methods, covered, types, covered_types } = of;
     let text = |covered: u32, all: u32| percent(covered.into(), all.into());
     (methods > 0).then(|| {
-        let methods = format!("{covered} of {} ({})", counted(methods.into(), "method"), text(covered, methods));
+        let methods = format!(
+            "{covered} of {} ({})",
+            counted(methods.into(), "method"),
+            text(covered, methods)
+        );
         match types {
             0 => format!("{name}: covered {methods}"),
             _ => {
                 let all = counted(types.into(), "type");
-                format!("{name}: covered {methods}, {covered_types} of {all} ({})", text(covered_types, types))
+                format!(
+                    "{name}: covered {methods}, {covered_types} of {all} ({})",
+                    text(covered_types, types)
+                )
             }
         }
     })
@@ -197,7 +243,13 @@ pub fn tests(program: &Program, top: Top) -> Vec<String> {
         };
         lines.push(format!("  {}: {methods}{alone}", reach.test));
         let shown = top.limit(TOP);
-        lines.extend(reach.methods.iter().take(shown).map(|method| format!("    {}", name_of(method, &names))));
+        lines.extend(
+            reach
+                .methods
+                .iter()
+                .take(shown)
+                .map(|method| format!("    {}", name_of(method, &names))),
+        );
         if reach.methods.len() > shown {
             lines.push(format!("    … {} more; --top all shows all", reach.methods.len() - shown));
         }
@@ -207,18 +259,24 @@ pub fn tests(program: &Program, top: Top) -> Vec<String> {
 
 /// The name of a method among [`Program::names`].
 fn name_of<'a>(method: &'a Element, names: &'a HashMap<SiteId, String>) -> &'a str {
-    method.site().and_then(|site| names.get(&site)).map_or_else(|| method.path_text(), String::as_str)
+    method
+        .site()
+        .and_then(|site| names.get(&site))
+        .map_or_else(|| method.path_text(), String::as_str)
 }
 
 /// Methods that always return the same value for each receiver, by crate.
 pub fn constant_values(program: &Program, top: Top) -> Vec<String> {
-    let all: Vec<Constants<'_>> = constants(program).into_iter().filter(|of| of.candidates > 0).collect();
+    let all: Vec<Constants<'_>> =
+        constants(program).into_iter().filter(|of| of.candidates > 0).collect();
     if all.is_empty() {
         return Vec::new();
     }
     let mut lines =
         vec!["always the same value for each receiver, of methods with at least 2 calls and 2 calls made".to_owned()];
-    let numbers = |title: &str, of: &dyn Fn(&Constants<'_>) -> String| Column::numbers(title, all.iter().map(of));
+    let numbers = |title: &str, of: &dyn Fn(&Constants<'_>) -> String| {
+        Column::numbers(title, all.iter().map(of))
+    };
     let table = Table::new([
         numbers("constant", &|of| of.constant.len().to_string()).at_least(14),
         numbers("of", &|of| of.candidates.to_string()).at_least(8),
@@ -251,12 +309,17 @@ pub fn repeated_calls(program: &Program, top: Top) -> Vec<String> {
             .to_owned(),
     ];
     let shown = &all[..all.len().min(top.limit(TOP))];
-    let numbers = |title: &str, of: &dyn Fn(&Repeated<'_>) -> String| Column::numbers(title, shown.iter().map(of));
+    let numbers = |title: &str, of: &dyn Fn(&Repeated<'_>) -> String| {
+        Column::numbers(title, shown.iter().map(of))
+    };
     let sign = |of: &Repeated<'_>| if of.not_compared > 0 { "≥" } else { "" };
     let table = Table::new([
         numbers("repeated", &|of| format!("{}{}", sign(of), grouped(of.repeated))).at_least(14),
         numbers("of", &|of| grouped(of.element.measure.count)).at_least(8),
-        numbers("", &|of| format!("{}{}", sign(of), percent(of.repeated, of.element.measure.count))).at_least(8),
+        numbers("", &|of| {
+            format!("{}{}", sign(of), percent(of.repeated, of.element.measure.count))
+        })
+        .at_least(8),
         Column::words("function", shown.iter().map(|of| candidate(program, of.element))),
     ]);
     lines.extend(table.lines());
@@ -270,19 +333,25 @@ pub fn repeated_calls(program: &Program, top: Top) -> Vec<String> {
 fn candidate(program: &Program, element: &Element) -> String {
     let path = element.path_text();
     let owner = element.under.map_or("", |under| &program.elements[under].name);
-    let what = element.method.as_deref().map(|method| match is_cache(method, &element.name, owner) {
-        true => "it caches already".to_owned(),
-        false => format!("test a cache with: {}", test_command(path, &method.profile.tests)),
-    });
+    let what =
+        element.method.as_deref().map(|method| match is_cache(method, &element.name, owner) {
+            true => "it caches already".to_owned(),
+            false => format!("test a cache with: {}", test_command(path, &method.profile.tests)),
+        });
     format!("{path}  {}", what.unwrap_or_default())
 }
 
 /// The callers and the callees of the functions that a selector names.
 pub fn callers(program: &Program, selector: &Selector) -> Vec<String> {
-    let named: Vec<&Element> = program.methods().filter(|method| selector.matches(method.path_text())).collect();
+    let named: Vec<&Element> =
+        program.methods().filter(|method| selector.matches(method.path_text())).collect();
     if named.is_empty() {
         let nearest = selector.nearest(program.methods().map(Element::path_text));
-        let hint = if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) };
+        let hint = if nearest.is_empty() {
+            String::new()
+        } else {
+            format!("; did you mean {}?", nearest.join(", "))
+        };
         return vec![format!("--callers: `{selector}` matches no function of the programs{hint}")];
     }
     let has_lost_edges = program.profiles.has_lost_edges;
@@ -290,9 +359,13 @@ pub fn callers(program: &Program, selector: &Selector) -> Vec<String> {
 }
 
 fn edges(element: &Element, has_lost_edges: bool) -> Vec<String> {
-    let mut lines = vec![format!("{}: {}", element.path_text(), counted(element.measure.count, "call"))];
+    let mut lines =
+        vec![format!("{}: {}", element.path_text(), counted(element.measure.count, "call"))];
     let Some(profile) = element.method.as_ref().map(|method| &method.profile) else { return lines };
-    let callers = profile.callers.iter().map(|(path, edge)| (path.as_deref().unwrap_or("code without hooks"), edge));
+    let callers = profile
+        .callers
+        .iter()
+        .map(|(path, edge)| (path.as_deref().unwrap_or("code without hooks"), edge));
     let more = |way: &str| format!("{:>25}  {way:<4} further functions, maybe: {NO_ROOM}", "≥");
     lines.extend(callers.map(|(path, edge)| edge_line("from", path, edge)));
     lines.extend(profile.has_lost_callers.then(|| more("from")));
@@ -306,7 +379,8 @@ const NO_ROOM: &str = "some calls found no room; set METASPY_BUDGET to a larger 
 
 fn edge_line(way: &str, path: &str, edge: &Edge) -> String {
     let sign = edge.sign();
-    let (count, total) = (format!("{sign}{}", grouped(edge.count)), format!("{sign}{}", time(edge.total_ns)));
+    let (count, total) =
+        (format!("{sign}{}", grouped(edge.count)), format!("{sign}{}", time(edge.total_ns)));
     format!("{count:>14} {total:>10}  {way:<4} {path}")
 }
 
@@ -363,8 +437,11 @@ mod tests {
             lines: (line, line),
             ..woven("a", path, &format!("c=1 type=Scene trait=PartialEq traitargs={arguments}"))
         };
-        let mut builder = builder(&[(eq("<u8>", 1), 1), (eq("<&str>", 2), 1), (woven("a", "other", "c=1"), 1)]);
-        for (path, line) in [("Scene::PartialEq<u8>::eq", 1), ("Scene::PartialEq<&str>::eq", 2), ("other", 1)] {
+        let mut builder =
+            builder(&[(eq("<u8>", 1), 1), (eq("<&str>", 2), 1), (woven("a", "other", "c=1"), 1)]);
+        for (path, line) in
+            [("Scene::PartialEq<u8>::eq", 1), ("Scene::PartialEq<&str>::eq", 2), ("other", 1)]
+        {
             let method = Identity::new(&format!("a::{path}"), "src/lib.rs", line);
             builder.profile(&method).expect("it is there").tests.insert("a::t".into());
         }
@@ -407,7 +484,8 @@ mod tests {
             (woven("a", "main", "c=1"), 1),
         ]);
         let run = Run { program, ..Run::default() };
-        let names: Vec<String> = functions(&run, Top::All)[1..].iter().map(|line| line[16..].to_owned()).collect();
+        let names: Vec<String> =
+            functions(&run, Top::All)[1..].iter().map(|line| line[16..].to_owned()).collect();
         assert_eq!(
             names,
             [
@@ -419,13 +497,18 @@ mod tests {
             ]
         );
         let keys = run.program.keys();
-        assert_eq!(keys.values().collect::<std::collections::BTreeSet<_>>().len(), run.program.methods().count());
+        assert_eq!(
+            keys.values().collect::<std::collections::BTreeSet<_>>().len(),
+            run.program.methods().count()
+        );
     }
 
     #[test]
     fn ratios_and_patterns_are_listed() {
-        let lines =
-            |first| metaspy_reader::RecordedSite { lines: (1, first), ..woven("a", "Never::two", "type=Never") };
+        let lines = |first| metaspy_reader::RecordedSite {
+            lines: (1, first),
+            ..woven("a", "Never::two", "type=Never")
+        };
         let unresolved = woven("a", "X::get", "type=X unresolved");
         let program = program(&[
             (woven("a", "main", "c=1"), 1),
@@ -448,7 +531,8 @@ mod tests {
 
     #[test]
     fn constant_values_are_a_table() {
-        let mut builder = builder(&[(woven("a", "same", "c=1"), 2), (woven("a", "other", "c=1"), 2)]);
+        let mut builder =
+            builder(&[(woven("a", "same", "c=1"), 2), (woven("a", "other", "c=1"), 2)]);
         for name in ["same", "other"] {
             builder.profile(&method(name)).expect("it is there").calls = 2;
         }
@@ -456,25 +540,40 @@ mod tests {
         let text = constant_values(&builder.build(), Top::Default);
         assert!(text[2].split_whitespace().eq(["1", "2", "50.0", "%", "0", "a"]), "{text:?}");
         let command = "cargo metaspy test --weave 'a::same' --by-test";
-        assert_eq!((text[3].trim(), text.len()), (&*format!("a::same  test a cache with: {command}"), 4));
-        assert_eq!(constant_values(&program(&[(woven("a", "once", "c=1"), 1)]), Top::Default), [""; 0]);
+        assert_eq!(
+            (text[3].trim(), text.len()),
+            (&*format!("a::same  test a cache with: {command}"), 4)
+        );
+        assert_eq!(
+            constant_values(&program(&[(woven("a", "once", "c=1"), 1)]), Top::Default),
+            [""; 0]
+        );
     }
 
     #[test]
     fn a_candidate_names_its_tests_and_values_that_cannot_be_compared_name_the_option() {
         let facts = |name, words| (woven("a", name, words), 2);
-        let mut builder = builder(&[facts("same", "c=1"), facts("kept", "c=1 caching"), facts("hidden", "c=1")]);
-        for (name, returns) in
-            [("same", Returned::Constant), ("kept", Returned::Constant), ("hidden", Returned::NotComparable)]
-        {
+        let mut builder =
+            builder(&[facts("same", "c=1"), facts("kept", "c=1 caching"), facts("hidden", "c=1")]);
+        for (name, returns) in [
+            ("same", Returned::Constant),
+            ("kept", Returned::Constant),
+            ("hidden", Returned::NotComparable),
+        ] {
             let profile = builder.profile(&method(name)).expect("it is there");
             (profile.calls, profile.returns) = (2, Some(returns));
             profile.tests.extend(["a::tests::one".to_owned(), "a_more::two".to_owned()]);
         }
         let text = constant_values(&builder.build(), Top::Default).join("\n");
-        assert!(text.contains("a::same  test a cache with: cargo test -- --exact tests::one two\n"), "{text}");
+        assert!(
+            text.contains("a::same  test a cache with: cargo test -- --exact tests::one two\n"),
+            "{text}"
+        );
         assert!(text.contains("a::kept  it caches already\n"), "{text}");
-        assert!(text.ends_with(&format!("not comparable: {TRUST}")) && TRUST.contains("--trust"), "{text}");
+        assert!(
+            text.ends_with(&format!("not comparable: {TRUST}")) && TRUST.contains("--trust"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -497,6 +596,10 @@ mod tests {
                 "            ≥2      ≥3 ns  to   a::leaf",
             ]
         );
-        assert!(lines("mesure")[0].contains("did you mean a::Scene::measure?"), "{:?}", lines("mesure"));
+        assert!(
+            lines("mesure")[0].contains("did you mean a::Scene::measure?"),
+            "{:?}",
+            lines("mesure")
+        );
     }
 }

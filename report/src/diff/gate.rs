@@ -60,11 +60,18 @@ impl FromStr for Gate {
                 _ => return Err(wrong("the percentage is no number")),
             },
             None => Limit::Absolute(match quantity {
-                Quantity::Total | Quantity::SelfTime => parse_duration_ns(amount).map_err(|error| wrong(&error))?,
+                Quantity::Total | Quantity::SelfTime => {
+                    parse_duration_ns(amount).map_err(|error| wrong(&error))?
+                }
                 _ => parse_number(amount).map_err(|error| wrong(&error))?,
             }),
         };
-        Ok(Gate { text: text.trim().to_owned(), quantity, is_increase: text[at..].starts_with('+'), limit })
+        Ok(Gate {
+            text: text.trim().to_owned(),
+            quantity,
+            is_increase: text[at..].starts_with('+'),
+            limit,
+        })
     }
 }
 
@@ -96,17 +103,22 @@ impl Judgement {
 
     /// What is missing, and what to do.
     fn missing(&self) -> String {
-        let named = self.unjudged.iter().take(FEW).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let named =
+            self.unjudged.iter().take(FEW).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = match self.unjudged.len().saturating_sub(FEW) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
         let what = format!("not known exactly: {named}{more}");
         if self.doubtful.is_empty() {
-            let advice = "record with a larger METASPY_BUDGET, or leave these rows out with --filter";
+            let advice =
+                "record with a larger METASPY_BUDGET, or leave these rows out with --filter";
             return format!("{what}; {advice}");
         }
-        format!("{what}; calls may lack in {}: `metaspy report` states why", self.doubtful.join(", "))
+        format!(
+            "{what}; calls may lack in {}: `metaspy report` states why",
+            self.doubtful.join(", ")
+        )
     }
 }
 
@@ -118,13 +130,20 @@ impl fmt::Display for Judgement {
         match (self.compared, self.failures.len()) {
             (0, _) if !self.doubtful.is_empty() => {
                 let empty = self.doubtful.join(", ");
-                write!(f, "FAILED: {}: there was nothing to compare: {empty} has no calls", self.gate)
+                write!(
+                    f,
+                    "FAILED: {}: there was nothing to compare: {empty} has no calls",
+                    self.gate
+                )
             }
             (0, _) => write!(f, "FAILED: {}: there was nothing to compare", self.gate),
             (_, 0) => write!(f, "passed: {}", self.gate),
             (_, count) => {
                 write!(f, "FAILED: {}: {}", self.gate, crate::text::counted(count as u64, "row"))?;
-                self.failures.iter().take(NAMED).try_for_each(|(label, what)| write!(f, "\n  {label}  {what}"))?;
+                self.failures
+                    .iter()
+                    .take(NAMED)
+                    .try_for_each(|(label, what)| write!(f, "\n  {label}  {what}"))?;
                 match count.saturating_sub(NAMED) {
                     0 => Ok(()),
                     more => write!(f, "\n  … and {more} more"),
@@ -147,9 +166,10 @@ impl Gate {
         &self.text
     }
 
-    /// Judges every thing that both versions have, and the sum of all. A change is judged by the end of its interval that
-    /// is nearer to no change, so noise alone fails rarely; with one recording of each version, by the ratio itself.
-    /// Numbers that are not exact are not judged, and leave the gate undecided.
+    /// Judges every thing that both versions have, and the sum of all. A change is judged by the
+    /// end of its interval that is nearer to no change, so noise alone fails rarely; with one
+    /// recording of each version, by the ratio itself. Numbers that are not exact are not judged,
+    /// and leave the gate undecided.
     pub fn judge(&self, diff: &Diff) -> Judgement {
         let whole = match self.quantity {
             Quantity::Count => Some(&diff.count),
@@ -174,7 +194,8 @@ impl Gate {
         }
         judgement.doubtful.clone_from(&diff.incomplete);
         // The columns of method profilers do not come from the events.
-        let is_lacking = !matches!(self.quantity, Quantity::Column(_)) && !diff.incomplete.is_empty();
+        let is_lacking =
+            !matches!(self.quantity, Quantity::Column(_)) && !diff.incomplete.is_empty();
         for (label, change) in all.filter(|_| !is_lacking) {
             judgement.compared += 1;
             if self.fails(change) {
@@ -224,7 +245,9 @@ impl Gate {
             (Limit::Percent(percent), Some(ratio)) => ratio.most < 1.0 - percent / 100.0 - ROUNDING,
             // From nothing, any increase is more than any percentage.
             (Limit::Percent(_), None) => self.is_increase && after.range().0 > before.range().1,
-            (Limit::Absolute(limit), _) if self.is_increase => after.range().0.saturating_sub(before.range().1) > limit,
+            (Limit::Absolute(limit), _) if self.is_increase => {
+                after.range().0.saturating_sub(before.range().1) > limit
+            }
             (Limit::Absolute(limit), _) => before.range().0.saturating_sub(after.range().1) > limit,
         }
     }
@@ -245,7 +268,10 @@ mod tests {
     use crate::diff::Sample;
 
     fn change(before: &[u64], after: &[u64]) -> Change {
-        Change { before: Sample::new(before.iter().copied()), after: Sample::new(after.iter().copied()) }
+        Change {
+            before: Sample::new(before.iter().copied()),
+            after: Sample::new(after.iter().copied()),
+        }
     }
 
     fn fails(gate: &str, before: &[u64], after: &[u64]) -> bool {
@@ -273,7 +299,10 @@ mod tests {
             let error = text.parse::<Gate>().expect_err("it is none");
             assert!(error.contains("write 'count +10%'"), "{error}");
         }
-        assert_eq!("time +5ms".parse::<Gate>().expect("it is one").limit, Limit::Absolute(5_000_000));
+        assert_eq!(
+            "time +5ms".parse::<Gate>().expect("it is one").limit,
+            Limit::Absolute(5_000_000)
+        );
         assert!("cache.misses +3".parse::<Gate>().is_ok());
     }
 }

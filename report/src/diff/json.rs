@@ -28,7 +28,8 @@ fn row(row: &Row) -> Value {
         Identity::Subject(_, key) => (*key).into(),
         Identity::Places(_) | Identity::Others => Value::Null,
     };
-    let columns: Map<String, Value> = row.columns.iter().map(|(name, it)| (name.clone(), change(it))).collect();
+    let columns: Map<String, Value> =
+        row.columns.iter().map(|(name, it)| (name.clone(), change(it))).collect();
     json!({
         "key": key,
         "label": row.label,
@@ -68,7 +69,8 @@ fn change(change: &Change) -> Value {
 }
 
 fn judgement(judgement: &Judgement) -> Value {
-    let failures = judgement.failures.iter().map(|(label, what)| json!({ "label": label, "change": what }));
+    let failures =
+        judgement.failures.iter().map(|(label, what)| json!({ "label": label, "change": what }));
     json!({
         "condition": judgement.gate,
         "failed": judgement.is_failure(),

@@ -1,8 +1,9 @@
-//! The difference of two versions of a program, from their recordings: by site, subject, method, type or package.
+//! The difference of two versions of a program, from their recordings: by site, subject, method,
+//! type or package.
 //!
-//! Counts are exact, so a count that differs is a change. Times are noisy: with several recordings of each version, a
-//! change has an interval, and only an interval without 1 is a change. Things are matched by path, renamed functions by
-//! their source, and subjects by kind and key.
+//! Counts are exact, so a count that differs is a change. Times are noisy: with several recordings
+//! of each version, a change has an interval, and only an interval without 1 is a change. Things
+//! are matched by path, renamed functions by their source, and subjects by kind and key.
 //!
 //! ```no_run
 //! use metaspy_reader::Store;
@@ -106,12 +107,13 @@ pub struct Diff {
     pub is_timed: bool,
     /// True if a part of the events is compared: what has none of them may have run.
     pub is_filtered: bool,
-    /// The rows. Those with the largest change of time are first, then those with the largest change of the count.
+    /// The rows. Those with the largest change of time are first, then those with the largest
+    /// change of the count.
     pub rows: Vec<Row>,
     /// The calls of all rows.
     pub count: Change,
-    /// The self time of all rows, which contains each moment of a thread once; `None` if not all calls
-    /// were timed, or if some left the window.
+    /// The self time of all rows, which contains each moment of a thread once; `None` if not all
+    /// calls were timed, or if some left the window.
     pub self_ns: Option<Change>,
     /// Allocations and their bytes, if both versions recorded them.
     pub allocations: Option<(Change, Change)>,
@@ -136,7 +138,8 @@ pub struct Row {
     pub presence: Presence,
     /// Its path before, if it was renamed.
     pub was: Option<String>,
-    /// True if the other version has this function without a hook, so that its calls there are unknown.
+    /// True if the other version has this function without a hook, so that its calls there are
+    /// unknown.
     pub is_unobserved_in_one: bool,
     /// Its calls.
     pub count: Change,
@@ -150,7 +153,8 @@ pub struct Row {
     pub is_partly_timed: bool,
     /// True if a total time is an upper bound. Such a time is shown with `≤`, and is no change.
     pub total_at_most: bool,
-    /// True if some of the recordings with calls have a total time and others have none, or only an upper bound.
+    /// True if some of the recordings with calls have a total time and others have none, or only an
+    /// upper bound.
     pub lacks_total: bool,
     /// As `lacks_total`, of the self time: it is unknown where calls left the window.
     pub lacks_self: bool,
@@ -198,19 +202,34 @@ impl Diff {
     pub fn new(by: By, before: &Side, after: &Side) -> Result<Diff, DiffError> {
         let is_shared = before.things.keys().any(|identity| after.has(identity));
         if !is_shared && !before.things.is_empty() && !after.things.is_empty() {
-            return Err(DiffError::NothingInCommon(before.programs.join(", "), after.programs.join(", ")));
+            return Err(DiffError::NothingInCommon(
+                before.programs.join(", "),
+                after.programs.join(", "),
+            ));
         }
         let (none, recordings) = (Thing::default(), (before.recordings, after.recordings));
         let mut rows: Vec<Row> = Vec::new();
         let renamed = before.renamed(after);
         let is_renamed = |identity: &Identity| renamed.iter().any(|(gone, _)| *gone == identity);
-        for (identity, thing) in before.things.iter().filter(|(identity, _)| !is_renamed(identity)) {
+        for (identity, thing) in before.things.iter().filter(|(identity, _)| !is_renamed(identity))
+        {
             let presence = if after.has(identity) { Presence::Both } else { Presence::Before };
-            let row = Row::new(identity, presence, thing, after.things.get(identity).unwrap_or(&none), recordings);
+            let row = Row::new(
+                identity,
+                presence,
+                thing,
+                after.things.get(identity).unwrap_or(&none),
+                recordings,
+            );
             rows.push(Row { is_unobserved_in_one: after.is_unobserved(identity), ..row });
         }
-        for (identity, thing) in after.things.iter().filter(|(it, _)| !before.things.contains_key(it)) {
-            let was = renamed.iter().find(|(_, new)| *new == identity).map(|(gone, _)| &before.things[*gone]);
+        for (identity, thing) in
+            after.things.iter().filter(|(it, _)| !before.things.contains_key(it))
+        {
+            let was = renamed
+                .iter()
+                .find(|(_, new)| *new == identity)
+                .map(|(gone, _)| &before.things[*gone]);
             let is_in_both = was.is_some() || before.has(identity);
             let presence = if is_in_both { Presence::Both } else { Presence::After };
             let row = Row::new(identity, presence, was.unwrap_or(&none), thing, recordings);
@@ -219,20 +238,30 @@ impl Diff {
         }
         let is_timed = before.is_timed && after.is_timed;
         let weight = |row: &Row| {
-            let time = row.self_ns.as_ref().or(row.total_ns.as_ref()).map_or(0, |time| time.difference().abs());
+            let time = row
+                .self_ns
+                .as_ref()
+                .or(row.total_ns.as_ref())
+                .map_or(0, |time| time.difference().abs());
             (std::cmp::Reverse(time), std::cmp::Reverse(row.count.difference().abs()))
         };
         rows.sort_by(|a, b| weight(a).cmp(&weight(b)).then_with(|| a.label.cmp(&b.label)));
-        let sums = |of: &dyn Fn(&Numbers) -> u64| Change { before: before.sums(of), after: after.sums(of) };
-        let allocations = (!before.allocations.is_empty() && !after.allocations.is_empty()).then(|| {
-            let of = |of: fn(&(u64, u64)) -> u64| {
-                let sample = |side: &Side| Sample::new(side.allocations.iter().map(of));
-                Change { before: sample(before), after: sample(after) }
-            };
-            (of(|(count, _)| *count), of(|(_, bytes)| *bytes))
-        });
+        let sums = |of: &dyn Fn(&Numbers) -> u64| Change {
+            before: before.sums(of),
+            after: after.sums(of),
+        };
+        let allocations =
+            (!before.allocations.is_empty() && !after.allocations.is_empty()).then(|| {
+                let of = |of: fn(&(u64, u64)) -> u64| {
+                    let sample = |side: &Side| Sample::new(side.allocations.iter().map(of));
+                    Change { before: sample(before), after: sample(after) }
+                };
+                (of(|(count, _)| *count), of(|(_, bytes)| *bytes))
+            });
         // A site whose events left the window has times, and no self time.
-        let lacks_self = |numbers: &Numbers| numbers.total_ns.is_some_and(|ns| ns > 0) && numbers.self_ns.is_none();
+        let lacks_self = |numbers: &Numbers| {
+            numbers.total_ns.is_some_and(|ns| ns > 0) && numbers.self_ns.is_none()
+        };
         let things = before.things.values().chain(after.things.values());
         let is_whole = is_timed && !things.flat_map(|thing| &thing.numbers).any(lacks_self);
         let self_ns = is_whole.then(|| sums(&|numbers| numbers.self_ns.unwrap_or(0)));
@@ -241,16 +270,32 @@ impl Diff {
         let partly = rows.iter().filter(|row| row.is_partly_timed).count() as u64;
         if is_timed && partly > 0 {
             let rows = counted(partly, "row");
-            notes.push(format!("{rows} with `~`: times of a part of the calls, which are no change and not judged"));
+            notes.push(format!(
+                "{rows} with `~`: times of a part of the calls, which are no change and not judged"
+            ));
         }
         let is_filtered = before.is_filtered || after.is_filtered;
-        let both = |of: fn(&Side) -> &Vec<String>| of(before).iter().chain(of(after)).cloned().collect();
+        let both =
+            |of: fn(&Side) -> &Vec<String>| of(before).iter().chain(of(after)).cloned().collect();
         let (incomplete, empty) = (both(|side| &side.incomplete), both(|side| &side.empty));
-        Ok(Diff { by, recordings, is_timed, is_filtered, rows, count, self_ns, allocations, notes, incomplete, empty })
+        Ok(Diff {
+            by,
+            recordings,
+            is_timed,
+            is_filtered,
+            rows,
+            count,
+            self_ns,
+            allocations,
+            notes,
+            incomplete,
+            empty,
+        })
     }
 
-    /// The rows with a change: another count, a time whose interval does not contain 1, or a thing of one version. With
-    /// one recording of each version the noise is unknown, and each other time is a change.
+    /// The rows with a change: another count, a time whose interval does not contain 1, or a thing
+    /// of one version. With one recording of each version the noise is unknown, and each other time
+    /// is a change.
     pub fn changed(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.is_change())
     }
@@ -262,14 +307,21 @@ impl Diff {
 }
 
 impl Row {
-    fn new(identity: &Identity, presence: Presence, before: &Thing, after: &Thing, recordings: (usize, usize)) -> Row {
+    fn new(
+        identity: &Identity,
+        presence: Presence,
+        before: &Thing,
+        after: &Thing,
+        recordings: (usize, usize),
+    ) -> Row {
         let named = if after.numbers.is_empty() { before } else { after };
         let change = |of: &dyn Fn(&Numbers) -> Option<u64>| {
             let sample = |thing: &Thing| Sample::new(thing.numbers.iter().filter_map(of));
             Change { before: sample(before), after: sample(after) }
         };
         let both = |change: Change| {
-            let has_values = !change.before.values().is_empty() && !change.after.values().is_empty();
+            let has_values =
+                !change.before.values().is_empty() && !change.after.values().is_empty();
             has_values.then_some(change)
         };
         let counts = |thing: &Thing, recordings: usize| {
@@ -288,7 +340,9 @@ impl Row {
             is_timed && all().any(|numbers| numbers.count > 0 && of(numbers).is_none())
         };
         let names = all().flat_map(|numbers| numbers.columns.keys());
-        let columns = names.filter_map(|name| Some((name.clone(), both(change(&|it| it.columns.get(name).copied()))?)));
+        let columns = names.filter_map(|name| {
+            Some((name.clone(), both(change(&|it| it.columns.get(name).copied()))?))
+        });
         Row {
             identity: identity.clone(),
             label: named.label.clone(),
@@ -296,13 +350,17 @@ impl Row {
             presence,
             was: None,
             is_unobserved_in_one: false,
-            count: Change { before: counts(before, recordings.0), after: counts(after, recordings.1) },
+            count: Change {
+                before: counts(before, recordings.0),
+                after: counts(after, recordings.1),
+            },
             is_exact: all().all(|numbers| !numbers.at_least),
             total_ns: times(&|numbers| numbers.total_ns),
             self_ns: times(&|numbers| numbers.self_ns),
             is_partly_timed: all().any(|numbers| numbers.is_partly_timed),
             total_at_most: all().any(|numbers| numbers.total_at_most),
-            lacks_total: lacks(&|numbers| numbers.total_ns) || all().any(|numbers| numbers.total_at_most),
+            lacks_total: lacks(&|numbers| numbers.total_ns)
+                || all().any(|numbers| numbers.total_at_most),
             lacks_self: lacks(&|numbers| numbers.self_ns),
             columns: columns.collect(),
             lower_bounds: all().flat_map(|numbers| &numbers.lower_bounds).cloned().collect(),
@@ -312,7 +370,8 @@ impl Row {
     /// True if the versions differ by more than noise.
     pub fn is_change(&self) -> bool {
         let is_other = |change: &Change| {
-            change.ratio().is_none_or(|ratio| ratio.least > 1.0 || ratio.most < 1.0) && change.is_change()
+            change.ratio().is_none_or(|ratio| ratio.least > 1.0 || ratio.most < 1.0)
+                && change.is_change()
         };
         let total = self.total_ns.as_ref().filter(|_| !self.total_at_most);
         let times = total.into_iter().chain(&self.self_ns).filter(|_| !self.is_partly_timed);
@@ -337,13 +396,23 @@ fn notes(before: &Side, after: &Side) -> Vec<String> {
         }
         (true, true) => {
             let coverage = sample::coverage(before.recordings, after.recordings) * 100.0;
-            let more = if coverage < sample::CONFIDENCE * 100.0 { "; four recordings each make it 95 %" } else { "" };
-            notes.push(format!("an interval contains the true change with a probability of {coverage:.0} %{more}"));
+            let more = if coverage < sample::CONFIDENCE * 100.0 {
+                "; four recordings each make it 95 %"
+            } else {
+                ""
+            };
+            notes.push(format!(
+                "an interval contains the true change with a probability of {coverage:.0} %{more}"
+            ));
         }
-        (false, false) => notes.push("no calls were timed, so counts are compared and times are not".into()),
+        (false, false) => {
+            notes.push("no calls were timed, so counts are compared and times are not".into())
+        }
         (is_timed, _) => {
             let side = if is_timed { "after" } else { "before" };
-            notes.push(format!("no calls were timed {side}, so counts are compared and times are not"));
+            notes.push(format!(
+                "no calls were timed {side}, so counts are compared and times are not"
+            ));
         }
     }
     notes

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-/// The lines of a function whose tokens alone identify it at least. Shorter ones are alike by chance.
+/// The lines of a function whose tokens alone identify it at least. Shorter ones are alike by
+/// chance.
 const LEAST_LINES: u32 = 3;
 
 /// The tokens of a function, which identify it without its name.
@@ -21,14 +22,17 @@ impl Source {
     }
 }
 
-/// The pairs of a function that is gone and a new one with the same source. Functions of one version that share a source
-/// have no pair.
+/// The pairs of a function that is gone and a new one with the same source. Functions of one
+/// version that share a source have no pair.
 pub fn renamed<Gone: Copy, New: Copy>(
     gone: impl Iterator<Item = (Source, Gone)>,
     new: impl Iterator<Item = (Source, New)>,
 ) -> Vec<(Gone, New)> {
     let gone = alone(gone);
-    alone(new).into_iter().filter_map(|(source, new)| Some(((*gone.get(&source)?)?, new?))).collect()
+    alone(new)
+        .into_iter()
+        .filter_map(|(source, new)| Some(((*gone.get(&source)?)?, new?)))
+        .collect()
 }
 
 /// The function with each source; `None` if several have it.

@@ -62,7 +62,8 @@ pub struct Ratio {
     pub least: f64,
     /// The largest.
     pub most: f64,
-    /// The probability that such an interval contains the true ratio; 0 if each version has one recording.
+    /// The probability that such an interval contains the true ratio; 0 if each version has one
+    /// recording.
     pub coverage: f64,
 }
 
@@ -84,12 +85,18 @@ impl Change {
             return None;
         }
         let ratio = |before: u64, after: u64| after as f64 / before as f64;
-        let mut ratios: Vec<f64> =
-            before.iter().flat_map(|&before| after.iter().map(move |&after| ratio(before, after))).collect();
+        let mut ratios: Vec<f64> = before
+            .iter()
+            .flat_map(|&before| after.iter().map(move |&after| ratio(before, after)))
+            .collect();
         ratios.sort_by(f64::total_cmp);
         let (cut, coverage) = cut(before.len(), after.len());
         let middle = ratios.len() / 2;
-        let estimate = if ratios.len() % 2 == 1 { ratios[middle] } else { (ratios[middle - 1] + ratios[middle]) / 2.0 };
+        let estimate = if ratios.len() % 2 == 1 {
+            ratios[middle]
+        } else {
+            (ratios[middle - 1] + ratios[middle]) / 2.0
+        };
         Some(Ratio { estimate, least: ratios[cut], most: ratios[ratios.len() - 1 - cut], coverage })
     }
 }
@@ -106,7 +113,8 @@ fn cut(before: usize, after: usize) -> (usize, f64) {
     }
     let ways = ways(before.min(SAMPLES_MAX), after.min(SAMPLES_MAX));
     let all: f64 = ways.iter().sum();
-    // The interval from the ratio at `cut` contains the true one unless the statistic is `cut` or less, or as large.
+    // The interval from the ratio at `cut` contains the true one unless the statistic is `cut` or
+    // less, or as large.
     let mut tail = 0.0;
     let mut best = (0, 1.0 - 2.0 * ways[0] / all);
     for (cut, count) in ways.iter().enumerate().take(before * after / 2) {
@@ -120,11 +128,13 @@ fn cut(before: usize, after: usize) -> (usize, f64) {
     best
 }
 
-/// Recordings of a version that the distribution is computed for. With more, the interval is that of so many.
+/// Recordings of a version that the distribution is computed for. With more, the interval is that
+/// of so many.
 const SAMPLES_MAX: usize = 30;
 
-/// The number of orders of two samples for each value of the Mann–Whitney statistic: the coefficients of a Gaussian
-/// binomial, which multiply out as (1 - q^(m+i)) / (1 - q^i) for i from 1 to n.
+/// The number of orders of two samples for each value of the Mann–Whitney statistic: the
+/// coefficients of a Gaussian binomial, which multiply out as (1 - q^(m+i)) / (1 - q^i) for i from
+/// 1 to n.
 fn ways(n: usize, m: usize) -> Vec<f64> {
     let mut ways = vec![0.0; n * m + 1];
     ways[0] = 1.0;
@@ -144,7 +154,10 @@ mod tests {
     use super::*;
 
     fn change(before: &[u64], after: &[u64]) -> Change {
-        Change { before: Sample::new(before.iter().copied()), after: Sample::new(after.iter().copied()) }
+        Change {
+            before: Sample::new(before.iter().copied()),
+            after: Sample::new(after.iter().copied()),
+        }
     }
 
     #[test]
@@ -156,7 +169,8 @@ mod tests {
 
     #[test]
     fn an_interval_has_the_coverage_of_the_published_tables() {
-        // The critical values of the Mann–Whitney test, two-sided at 5 %: 2 for 5 and 5, 8 for 8 and 7... 23 for 10 and 10.
+        // The critical values of the Mann–Whitney test, two-sided at 5 %: 2 for 5 and 5, 8 for 8
+        // and 7... 23 for 10 and 10.
         assert_eq!(cut(5, 5).0, 2);
         assert_eq!(cut(10, 10).0, 23);
         // Three recordings each: 18 of 20 orders, at best.
@@ -167,7 +181,10 @@ mod tests {
     #[test]
     fn a_ratio_lies_in_the_middle_of_all_pairs() {
         let ratio = change(&[100, 102, 98], &[110, 112, 108]).ratio().expect("both have values");
-        assert!((ratio.estimate - 1.1).abs() < 0.01 && ratio.least > 1.05 && ratio.most < 1.15, "{ratio:?}");
+        assert!(
+            (ratio.estimate - 1.1).abs() < 0.01 && ratio.least > 1.05 && ratio.most < 1.15,
+            "{ratio:?}"
+        );
         let noise = change(&[100, 130, 90], &[95, 125, 105]).ratio().expect("both have values");
         assert!(noise.least < 1.0 && noise.most > 1.0, "{noise:?}");
         assert_eq!(change(&[0], &[5]).ratio(), None);

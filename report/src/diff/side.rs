@@ -91,7 +91,8 @@ impl Side {
     /// Reads the recordings of one version, each with its name.
     pub fn read(recordings: &[(String, Store)], by: By, filter: &Filter) -> Side {
         let (is_timed, is_filtered) = (!recordings.is_empty(), !filter.is_all());
-        let mut side = Side { recordings: recordings.len(), is_timed, is_filtered, ..Side::default() };
+        let mut side =
+            Side { recordings: recordings.len(), is_timed, is_filtered, ..Side::default() };
         for (at, (name, store)) in recordings.iter().enumerate() {
             side.add(at, name, store, by, filter);
         }
@@ -105,10 +106,13 @@ impl Side {
         }
         let report = Report::new(store, by.rows(), filter, Top::All);
         if !report.exact {
-            self.doubts.push(format!("{name}: not every count is exact; `metaspy report {name}` states why"));
+            self.doubts.push(format!(
+                "{name}: not every count is exact; `metaspy report {name}` states why"
+            ));
         }
         // The subjects that share a row make only marked rows inexact.
-        let is_read_whole = report.totals.exact && report.totals.unnamed == 0 && report.damage.is_empty();
+        let is_read_whole =
+            report.totals.exact && report.totals.unnamed == 0 && report.damage.is_empty();
         let is_complete = report.exact || (report.has_others && is_read_whole && filter.is_all());
         if !is_complete {
             self.incomplete.push(name.to_owned());
@@ -145,7 +149,10 @@ impl Side {
 
     fn add_sources(&mut self, store: &Store) {
         for site in store.sites() {
-            let Some(thing) = self.things.get_mut(&Identity::Path(site.path_with_arguments())) else { continue };
+            let Some(thing) = self.things.get_mut(&Identity::Path(site.path_with_arguments()))
+            else {
+                continue;
+            };
             let source = |facts: Facts| {
                 let (first, last) = facts.lines;
                 Source::new(&site.path, facts.fingerprint, (last + 1).saturating_sub(first))
@@ -167,13 +174,15 @@ impl Side {
     /// The functions that have another name in the version after: the identities before and after.
     pub(super) fn renamed<'s>(&'s self, after: &'s Side) -> Vec<(&'s Identity, &'s Identity)> {
         let sources = |side: &'s Side, other: &'s Side| {
-            let only = side.things.iter().filter(|(it, _)| !other.has(it) && !other.is_unobserved(it));
+            let only =
+                side.things.iter().filter(|(it, _)| !other.has(it) && !other.is_unobserved(it));
             only.filter_map(|(identity, thing)| Some((thing.source()?, identity)))
         };
         renamed(sources(self, after), sources(after, self))
     }
 
-    /// The sums of a number over all things, one for each recording. What is contained in another thing counts there.
+    /// The sums of a number over all things, one for each recording. What is contained in another
+    /// thing counts there.
     pub(super) fn sums(&self, of: &dyn Fn(&Numbers) -> u64) -> Sample {
         let sum = |at: usize| {
             let apart = self.things.values().filter(|thing| !thing.is_contained);
@@ -199,13 +208,16 @@ impl Numbers {
             _ => None,
         };
         let (total, own) = (of_calls("total"), of_calls("self"));
-        let lacks_values = row.total_ns(store).is_none() && total.or(own).is_some_and(|(_, is_least)| is_least);
-        let columns = row.profiles.iter().filter(|(profiler, _)| *profiler != CALLS).flat_map(|(profiler, columns)| {
-            columns.iter().filter_map(move |(name, value)| match value.value {
-                Value::Choice(_) | Value::Flags(_) => None,
-                ref value => Some((format!("{profiler}.{name}"), value.number()?)),
-            })
-        });
+        let lacks_values =
+            row.total_ns(store).is_none() && total.or(own).is_some_and(|(_, is_least)| is_least);
+        let columns = row.profiles.iter().filter(|(profiler, _)| *profiler != CALLS).flat_map(
+            |(profiler, columns)| {
+                columns.iter().filter_map(move |(name, value)| match value.value {
+                    Value::Choice(_) | Value::Flags(_) => None,
+                    ref value => Some((format!("{profiler}.{name}"), value.number()?)),
+                })
+            },
+        );
         let lower_bounds = row.profiles.iter().flat_map(|(profiler, columns)| {
             let least = columns.iter().filter(|(_, value)| value.value.is_at_least());
             least.map(move |(name, _)| format!("{profiler}.{name}"))

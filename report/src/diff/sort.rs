@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use super::{Change, Diff, Row};
 
-/// The column that rows are sorted by: the largest change of its number first, up or down; names in their own order.
+/// The column that rows are sorted by: the largest change of its number first, up or down; names in
+/// their own order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sort {
     /// Calls.
@@ -46,8 +47,8 @@ pub enum Size {
 }
 
 impl Diff {
-    /// Sorts the rows. Rows with equal changes stay in their order, and rows without the number come last. Fails if no row
-    /// has the column, with those that there are.
+    /// Sorts the rows. Rows with equal changes stay in their order, and rows without the number
+    /// come last. Fails if no row has the column, with those that there are.
     pub fn sort(&mut self, by: &Sort, size: Size) -> Result<(), String> {
         if *by == Sort::Name {
             self.rows.sort_by(|a, b| a.label.cmp(&b.label));
@@ -57,20 +58,24 @@ impl Diff {
             return Err(self.no_column(by));
         }
         match size {
-            Size::Difference => {
-                self.rows.sort_by_key(|row| Reverse(by.of(row).map(|change| change.difference().unsigned_abs())))
+            Size::Difference => self.rows.sort_by_key(|row| {
+                Reverse(by.of(row).map(|change| change.difference().unsigned_abs()))
+            }),
+            Size::Percent => {
+                self.rows.sort_by(|a, b| percent(by.of(b)).total_cmp(&percent(by.of(a))))
             }
-            Size::Percent => self.rows.sort_by(|a, b| percent(by.of(b)).total_cmp(&percent(by.of(a)))),
         }
         Ok(())
     }
 
     fn no_column(&self, by: &Sort) -> String {
-        let mut names: Vec<&str> = self.rows.iter().flat_map(|row| row.columns.keys()).map(String::as_str).collect();
+        let mut names: Vec<&str> =
+            self.rows.iter().flat_map(|row| row.columns.keys()).map(String::as_str).collect();
         names.sort_unstable();
         names.dedup();
         let times = if self.is_timed { ["total", "self"].as_slice() } else { &[] };
-        let all: Vec<&str> = ["count"].iter().chain(times).chain(&["name"]).copied().chain(names).collect();
+        let all: Vec<&str> =
+            ["count"].iter().chain(times).chain(&["name"]).copied().chain(names).collect();
         let wanted = match by {
             Sort::Total => "total",
             Sort::SelfTime => "self",

@@ -11,7 +11,8 @@ const ROWS: usize = 20;
 
 /// The changed rows, the first `top` of them; with [`Top::All`] every row.
 pub fn text(diff: &Diff, top: Top, judgements: &[Judgement]) -> Vec<String> {
-    let all: Vec<&Row> = if top.is_all() { diff.rows.iter().collect() } else { diff.changed().collect() };
+    let all: Vec<&Row> =
+        if top.is_all() { diff.rows.iter().collect() } else { diff.changed().collect() };
     let rows = &all[..top.limit(ROWS).min(all.len())];
     let mut lines = Vec::new();
     if rows.is_empty() {
@@ -20,7 +21,9 @@ pub fn text(diff: &Diff, top: Top, judgements: &[Judgement]) -> Vec<String> {
         lines.extend(table(diff, rows).lines());
         let renamed: Vec<_> = all.iter().filter_map(|row| Some((row, row.was.as_ref()?))).collect();
         let listed = top.limit(ROWS).min(renamed.len());
-        let renaming = |(row, was): &(&&Row, &String)| format!("renamed: {} → {}", clean(was), clean(&row.label));
+        let renaming = |(row, was): &(&&Row, &String)| {
+            format!("renamed: {} → {}", clean(was), clean(&row.label))
+        };
         lines.extend(renamed[..listed].iter().map(renaming));
         if renamed.len() > listed {
             lines.push(format!("… and {} more renamed", grouped((renamed.len() - listed) as u64)));
@@ -51,12 +54,20 @@ fn sum(name: &str, change: &Change, number: impl Fn(u64) -> String) -> String {
 }
 
 fn table(diff: &Diff, rows: &[&Row]) -> Table {
-    let cells = |of: &dyn Fn(&Row) -> String| -> Vec<String> { rows.iter().map(|row| of(row)).collect() };
-    let mut columns = vec![Column::words(diff.by.name(), cells(&|row| shorten_path(&clean(&row.label), NAME)))];
+    let cells =
+        |of: &dyn Fn(&Row) -> String| -> Vec<String> { rows.iter().map(|row| of(row)).collect() };
+    let mut columns =
+        vec![Column::words(diff.by.name(), cells(&|row| shorten_path(&clean(&row.label), NAME)))];
     let sign = |row: &Row| if row.is_exact { "" } else { "≥" };
     columns.extend([
-        Column::numbers("calls", cells(&|row| format!("{}{}", sign(row), grouped(row.count.before.median())))),
-        Column::numbers("after", cells(&|row| format!("{}{}", sign(row), grouped(row.count.after.median())))),
+        Column::numbers(
+            "calls",
+            cells(&|row| format!("{}{}", sign(row), grouped(row.count.before.median()))),
+        ),
+        Column::numbers(
+            "after",
+            cells(&|row| format!("{}{}", sign(row), grouped(row.count.after.median()))),
+        ),
         Column::numbers("change", cells(&|row| difference(diff, row))),
     ]);
     if diff.is_timed {
@@ -70,18 +81,25 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
                 false => "",
             };
             let cell = |of_change: fn(&Change) -> u64| {
-                cells(&|row| of(row).map_or("–".into(), |change| format!("{}{}", sign(row), time(of_change(change)))))
+                cells(&|row| {
+                    of(row).map_or("–".into(), |change| {
+                        format!("{}{}", sign(row), time(of_change(change)))
+                    })
+                })
             };
             columns.push(Column::numbers(name, cell(|change| change.before.median())));
             columns.push(Column::numbers("after", cell(|change| change.after.median())));
-            let change = |row: &Row| of(row).map_or(String::new(), |it| format!("{}{}", sign(row), percent_text(it)));
+            let change = |row: &Row| {
+                of(row).map_or(String::new(), |it| format!("{}{}", sign(row), percent_text(it)))
+            };
             columns.push(Column::numbers("change", cells(&change)));
         }
     }
     Table::new(columns)
 }
 
-/// The change of a count, in percent; a word for a thing of one version, and for code that did not run in the second.
+/// The change of a count, in percent; a word for a thing of one version, and for code that did not
+/// run in the second.
 fn difference(diff: &Diff, row: &Row) -> String {
     let has_ended = row.count.after.range().1 == 0 && row.count.before.range().1 > 0;
     let is_code = diff.by != By::Subject && !diff.is_filtered;
@@ -104,6 +122,8 @@ pub(super) fn percent_text(change: &Change) -> String {
     let estimate = format!("{:+.1} %", percent(ratio.estimate));
     match ratio.least == ratio.most {
         true => estimate,
-        false => format!("{estimate} ({:+.0} to {:+.0})", percent(ratio.least), percent(ratio.most)),
+        false => {
+            format!("{estimate} ({:+.0} to {:+.0})", percent(ratio.least), percent(ratio.most))
+        }
     }
 }

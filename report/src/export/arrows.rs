@@ -1,7 +1,7 @@
 //! Arrows from reasons to effects, for the formats of timelines.
 //!
-//! A call that is drawn inside its cause needs no arrow. All others have one: from the cause to its effect on another
-//! track or at a later time, and from each linked reason.
+//! A call that is drawn inside its cause needs no arrow. All others have one: from the cause to its
+//! effect on another track or at a later time, and from each linked reason.
 
 use std::io;
 

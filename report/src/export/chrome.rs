@@ -68,7 +68,14 @@ impl Exporter<Selection<'_>> for Chrome {
         let store = selection.store;
         let names = Names::read(store);
         let arrows = Arrows::find(selection, &names)?;
-        let mut list = List { out, store, names: &names, arrows: &arrows, named: HashSet::new(), is_empty: true };
+        let mut list = List {
+            out,
+            store,
+            names: &names,
+            arrows: &arrows,
+            named: HashSet::new(),
+            is_empty: true,
+        };
         list.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
         list.processes()?;
         let mut tracks = Tracks::new(store);
@@ -100,11 +107,13 @@ impl List<'_> {
             let (pid, name) = (self.store.header().pid, self.store.program().name.clone());
             return self.name("process_name", pid, 0, &name);
         }
-        processes.iter().try_for_each(|process| self.name("process_name", process.pid, 0, &process.label))
+        processes
+            .iter()
+            .try_for_each(|process| self.name("process_name", process.pid, 0, &process.label))
     }
 
-    /// A selected event, with its arrows. They follow their slice at once: an arrow belongs to the newest slice of its
-    /// track.
+    /// A selected event, with its arrows. They follow their slice at once: an arrow belongs to the
+    /// newest slice of its track.
     fn event(&mut self, event: &Event, slice: &Slice) -> io::Result<()> {
         let track = slice.track;
         let (pid, tid) = (self.pid(track), thread(track));
@@ -124,11 +133,16 @@ impl List<'_> {
             tid,
             id: None,
             bp: None,
-            args: Some(args(&record, event.subject.map(|subject| self.store.subject_text(subject)))),
+            args: Some(args(
+                &record,
+                event.subject.map(|subject| self.store.subject_text(subject)),
+            )),
         })?;
         let ends = self.arrows.to(event, self.names);
         let ends = ends.into_iter().map(|number| ("f", number, Some("e")));
-        for (ph, number, bp) in ends.chain(self.arrows.from(event).map(|number| ("s", number, None))) {
+        for (ph, number, bp) in
+            ends.chain(self.arrows.from(event).map(|number| ("s", number, None)))
+        {
             let (name, cat) = ("cause", "cause");
             self.push::<()>(&TraceEvent {
                 name,
@@ -148,11 +162,24 @@ impl List<'_> {
 
     fn name(&mut self, kind: &str, pid: u32, tid: u64, name: &str) -> io::Result<()> {
         let args = Some(NameArgs { name });
-        self.push(&TraceEvent { name: kind, cat: "", ph: "M", ts: None, dur: None, pid, tid, id: None, bp: None, args })
+        self.push(&TraceEvent {
+            name: kind,
+            cat: "",
+            ph: "M",
+            ts: None,
+            dur: None,
+            pid,
+            tid,
+            id: None,
+            bp: None,
+            args,
+        })
     }
 
     fn pid(&self, track: Track) -> u32 {
-        self.store.process_of(track.lane).map_or_else(|| self.store.header().pid, |process| process.pid)
+        self.store
+            .process_of(track.lane)
+            .map_or_else(|| self.store.header().pid, |process| process.pid)
     }
 
     fn push<Args: Serialize>(&mut self, event: &TraceEvent<'_, Args>) -> io::Result<()> {
@@ -167,7 +194,10 @@ fn args<'r>(record: &'r Record<'_>, subject: Option<String>) -> Args<'r> {
         path: record.site,
         source: (!record.file.is_empty()).then(|| format!("{}:{}", record.file, record.line)),
         subject,
-        cause: record.cause.as_ref().and_then(|cause| cause.event.as_deref().or(cause.span.as_deref())),
+        cause: record
+            .cause
+            .as_ref()
+            .and_then(|cause| cause.event.as_deref().or(cause.span.as_deref())),
         links: &record.links,
         outcome: record.outcome,
         timed: record.timed,
@@ -177,14 +207,17 @@ fn args<'r>(record: &'r Record<'_>, subject: Option<String>) -> Args<'r> {
 
 /// The name of a track: that of its thread, and for a further track its number.
 pub(super) fn track_name(thread: &str, track: Track) -> String {
-    let thread = if thread.is_empty() { format!("lane {}", track.lane.0) } else { thread.to_owned() };
+    let thread =
+        if thread.is_empty() { format!("lane {}", track.lane.0) } else { thread.to_owned() };
     if track.number == 0 { thread } else { format!("{thread} · {}", track.number + 1) }
 }
 
-/// Lanes, for numbers of threads. With all further tracks of all lanes, the numbers have 32 bits, as viewers expect.
+/// Lanes, for numbers of threads. With all further tracks of all lanes, the numbers have 32 bits,
+/// as viewers expect.
 const LANES: u64 = 1_000_000;
 
-/// The number of a track as a thread. The system gives the number of an ended thread to a later one, so it is not used.
+/// The number of a track as a thread. The system gives the number of an ended thread to a later
+/// one, so it is not used.
 fn thread(track: Track) -> u64 {
     u64::from(track.number) * LANES + u64::from(track.lane.0) % LANES + 1
 }

@@ -1,12 +1,13 @@
-//! Collapsed stacks: a line for each chain of causes or calling context, `root;…;call weight`, as `flamegraph.pl` and
-//! `inferno` read them.
+//! Collapsed stacks: a line for each chain of causes or calling context, `root;…;call weight`, as
+//! `flamegraph.pl` and `inferno` read them.
 
 use std::io::{self, Write};
 
 use super::{Exporter, Selection, Written, printable, stacks};
 use crate::contexts::{self, Contexts, notes};
 
-/// Collapsed stacks: <https://github.com/brendangregg/FlameGraph>. The stack of a call is its chain of causes.
+/// Collapsed stacks: <https://github.com/brendangregg/FlameGraph>. The stack of a call is its chain
+/// of causes.
 #[derive(Clone, Copy, Debug)]
 pub struct Collapsed(pub Weight);
 
@@ -29,13 +30,19 @@ impl Exporter<Selection<'_>> for Collapsed {
                 Weight::SelfTime => store.span_ns(chain.self_ticks),
             };
             if weight > 0 {
-                let frames = chains.frames(at).into_iter().map(|frame| frame_name(stacks::name(store, frame)));
+                let frames = chains
+                    .frames(at)
+                    .into_iter()
+                    .map(|frame| frame_name(stacks::name(store, frame)));
                 writeln!(out, "{} {weight}", frames.collect::<Vec<_>>().join(";"))?;
             }
         }
         let mut notes = stacks::notes(&chains);
         if self.0 == Weight::SelfTime && !chains.timed {
-            notes.push("no selected event was timed, so no chain has a weight; `collapsed` has the counts".into());
+            notes.push(
+                "no selected event was timed, so no chain has a weight; `collapsed` has the counts"
+                    .into(),
+            );
         }
         Ok(Written { events: chains.chains.iter().map(|chain| chain.count).sum(), notes })
     }
@@ -56,7 +63,9 @@ impl Exporter<Contexts> for Collapsed {
             }
         }
         if self.0 == Weight::SelfTime && contexts.weight() != contexts::Weight::Time {
-            written.notes.push("no call was timed, so no context has a weight; `contexts` has the counts".into());
+            written.notes.push(
+                "no call was timed, so no context has a weight; `contexts` has the counts".into(),
+            );
         }
         Ok(written)
     }

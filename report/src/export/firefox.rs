@@ -1,13 +1,14 @@
-//! The Firefox Profiler: the events of a lane as markers of a thread, and the chains of causes as stacks.
+//! The Firefox Profiler: the events of a lane as markers of a thread, and the chains of causes as
+//! stacks.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::time::{Duration, UNIX_EPOCH};
 
 use fxprof_processed_profile::{
-    CategoryColor, CategoryHandle, CpuDelta, Frame, FrameFlags, FrameInfo, MarkerFieldFlags, MarkerFieldFormat,
-    MarkerTiming, ProcessHandle, Profile, SamplingInterval, StackHandle, StaticSchemaMarker, StaticSchemaMarkerField,
-    StringHandle, ThreadHandle, Timestamp,
+    CategoryColor, CategoryHandle, CpuDelta, Frame, FrameFlags, FrameInfo, MarkerFieldFlags,
+    MarkerFieldFormat, MarkerTiming, ProcessHandle, Profile, SamplingInterval, StackHandle,
+    StaticSchemaMarker, StaticSchemaMarkerField, StringHandle, ThreadHandle, Timestamp,
 };
 use metaspy_reader::{Event, LaneId, Store};
 
@@ -29,7 +30,12 @@ const FIELDS: usize = 7;
 
 /// A field that the search of the viewer finds.
 const fn field(key: &'static str, label: &'static str) -> StaticSchemaMarkerField {
-    StaticSchemaMarkerField { key, label, format: MarkerFieldFormat::String, flags: MarkerFieldFlags::SEARCHABLE }
+    StaticSchemaMarkerField {
+        key,
+        label,
+        format: MarkerFieldFormat::String,
+        flags: MarkerFieldFlags::SEARCHABLE,
+    }
 }
 
 /// An event as a marker.
@@ -151,25 +157,33 @@ impl<'s> Document<'s> {
     fn event(&mut self, names: &Names<'_>, event: &Event, timing: MarkerTiming) {
         let record = names.record(event);
         let thread = self.thread(names, event.lane);
-        let subject = event.subject.map_or_else(String::new, |subject| self.store.subject_text(subject));
+        let subject =
+            event.subject.map_or_else(String::new, |subject| self.store.subject_text(subject));
         let profile = &mut self.profile;
         let category = self.categories.entry(record.kind);
-        let category = *category.or_insert_with(|| profile.add_category(record.kind, color(record.kind)));
+        let category =
+            *category.or_insert_with(|| profile.add_category(record.kind, color(record.kind)));
         let fields = [
             subject,
             record.site.to_owned(),
             record.outcome.to_owned(),
             record.event.clone(),
             reasons(&record),
-            if record.file.is_empty() { String::new() } else { format!("{}:{}", record.file, record.line) },
+            if record.file.is_empty() {
+                String::new()
+            } else {
+                format!("{}:{}", record.file, record.line)
+            },
             record.details.iter().map(detail).collect::<Vec<_>>().join("; "),
         ];
         let fields = fields.map(|text| profile.intern_string(&text));
-        let marker = EventMarker { name: profile.intern_string(short_name(record.site)), category, fields };
+        let marker =
+            EventMarker { name: profile.intern_string(short_name(record.site)), category, fields };
         profile.add_marker(thread, timing, marker);
     }
 
-    /// A thread whose samples are the chains of causes: the weight of a stack is its calls, and its time is self time.
+    /// A thread whose samples are the chains of causes: the weight of a stack is its calls, and its
+    /// time is self time.
     fn stacks(&mut self, chains: &metaspy_reader::Chains) {
         let process = self.process(None);
         let thread = self.profile.add_thread(process, 0, at(0), false);
@@ -179,7 +193,8 @@ impl<'s> Document<'s> {
         for chain in &chains.chains {
             let label = self.profile.intern_string(stacks::name(self.store, chain.frame));
             let category_pair = CategoryHandle::OTHER.into();
-            let info = FrameInfo { frame: Frame::Label(label), category_pair, flags: FrameFlags::empty() };
+            let info =
+                FrameInfo { frame: Frame::Label(label), category_pair, flags: FrameFlags::empty() };
             let frame = self.profile.intern_frame(thread, info);
             let parent = chain.parent.map(|parent| handles[parent as usize]);
             let stack = self.profile.intern_stack(thread, parent, frame);
@@ -188,7 +203,13 @@ impl<'s> Document<'s> {
                 let own = self.store.span_ns(chain.self_ticks);
                 now += own.max(1);
                 let weight = i32::try_from(chain.count).unwrap_or(i32::MAX);
-                self.profile.add_sample(thread, at(now), Some(stack), CpuDelta::from_nanos(own), weight);
+                self.profile.add_sample(
+                    thread,
+                    at(now),
+                    Some(stack),
+                    CpuDelta::from_nanos(own),
+                    weight,
+                );
             }
         }
     }
@@ -199,7 +220,8 @@ fn at(ns: u64) -> Timestamp {
 }
 
 fn reasons(record: &Record<'_>) -> String {
-    let cause = record.cause.as_ref().and_then(|cause| cause.event.as_deref().or(cause.span.as_deref()));
+    let cause =
+        record.cause.as_ref().and_then(|cause| cause.event.as_deref().or(cause.span.as_deref()));
     cause.into_iter().chain(record.links.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }
 

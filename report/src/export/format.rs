@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::collapsed::contexts_of;
 use super::{
-    Chrome, Cobertura, Collapsed, Csv, Exporter, Firefox, Graphviz, Json, JsonLines, Lcov, Perfetto, Selection,
-    Speedscope, Spy, Weight, Written,
+    Chrome, Cobertura, Collapsed, Csv, Exporter, Firefox, Graphviz, Json, JsonLines, Lcov,
+    Perfetto, Selection, Speedscope, Spy, Weight, Written,
 };
 use crate::coverage::Run;
 
@@ -91,14 +91,28 @@ impl Format {
             Format::Spy => "A recording of the selected events, for metaspy itself",
             Format::JsonLines => "JSON lines: an object for each event",
             Format::Csv => "A table: a line for each event",
-            Format::Chrome => "Chrome's trace JSON, for ui.perfetto.dev: slices on tracks, causes are arrows",
-            Format::Perfetto => "Perfetto's own trace: as chrome, with every arrow bound to its slices",
-            Format::Firefox => "profiler.firefox.com: events as markers, chains of causes as stacks",
+            Format::Chrome => {
+                "Chrome's trace JSON, for ui.perfetto.dev: slices on tracks, causes are arrows"
+            }
+            Format::Perfetto => {
+                "Perfetto's own trace: as chrome, with every arrow bound to its slices"
+            }
+            Format::Firefox => {
+                "profiler.firefox.com: events as markers, chains of causes as stacks"
+            }
             Format::Graphviz => "Graphviz: which site caused which, and how often",
-            Format::Collapsed => "Collapsed stacks by chain of causes, weighed by calls: inferno, flamegraph.pl",
-            Format::CollapsedTime => "Collapsed stacks by chain of causes, weighed by self time in ns",
-            Format::Contexts => "Collapsed stacks by calling context, weighed by calls: METASPY_PROFILE=contexts",
-            Format::ContextsTime => "Collapsed stacks by calling context, weighed by self time in ns",
+            Format::Collapsed => {
+                "Collapsed stacks by chain of causes, weighed by calls: inferno, flamegraph.pl"
+            }
+            Format::CollapsedTime => {
+                "Collapsed stacks by chain of causes, weighed by self time in ns"
+            }
+            Format::Contexts => {
+                "Collapsed stacks by calling context, weighed by calls: METASPY_PROFILE=contexts"
+            }
+            Format::ContextsTime => {
+                "Collapsed stacks by calling context, weighed by self time in ns"
+            }
             Format::Speedscope => "speedscope.app: chains of causes by calls and by self time",
             Format::Lcov => "lcov's tracefile: which functions ran",
             Format::Cobertura => "Cobertura's XML: which functions ran",
@@ -116,7 +130,9 @@ impl Format {
             Format::Perfetto => "pftrace",
             Format::Firefox => "firefox.json",
             Format::Graphviz => "dot",
-            Format::Collapsed | Format::CollapsedTime | Format::Contexts | Format::ContextsTime => "folded",
+            Format::Collapsed | Format::CollapsedTime | Format::Contexts | Format::ContextsTime => {
+                "folded"
+            }
             Format::Speedscope => "speedscope.json",
             Format::Lcov => "info",
             Format::Cobertura => "xml",
@@ -159,7 +175,9 @@ impl Exporter<Selection<'_>> for Format {
             Format::Collapsed => Collapsed(Weight::Count).export(selection, out),
             Format::CollapsedTime => Collapsed(Weight::SelfTime).export(selection, out),
             Format::Contexts => Collapsed(Weight::Count).export(&contexts_of(selection), out),
-            Format::ContextsTime => Collapsed(Weight::SelfTime).export(&contexts_of(selection), out),
+            Format::ContextsTime => {
+                Collapsed(Weight::SelfTime).export(&contexts_of(selection), out)
+            }
             Format::Speedscope => Speedscope.export(selection, out),
             Format::Lcov => Lcov.export(&run(), out),
             Format::Cobertura => Cobertura.export(&run(), out),

@@ -33,13 +33,21 @@ impl Exporter<Selection<'_>> for Graphviz {
             }
             Ok(())
         })?;
-        writeln!(out, "digraph causes {{\n  label={}\n  node [shape=box]", quoted(&store.program().name))?;
+        writeln!(
+            out,
+            "digraph causes {{\n  label={}\n  node [shape=box]",
+            quoted(&store.program().name)
+        )?;
         let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
         let mut nodes: BTreeMap<SiteId, String> = BTreeMap::new();
         for row in &tally.rows {
             let Some(site) = row.site else { continue };
-            let mut label =
-                format!("{}\n{}{}", short_name(store.site_path(site)), row.measure.sign(), grouped(row.measure.count));
+            let mut label = format!(
+                "{}\n{}{}",
+                short_name(store.site_path(site)),
+                row.measure.sign(),
+                grouped(row.measure.count)
+            );
             if let Some(own) = row.measure.self_ticks.filter(|_| row.measure.timed > 0) {
                 let _ = write!(label, ", self {}", time(store.span_ns(own)));
             }
@@ -47,10 +55,17 @@ impl Exporter<Selection<'_>> for Graphviz {
         }
         // Causes that do not pass the filter have a name and no numbers.
         for (from, _, _) in edges.keys() {
-            from.iter().for_each(|site| _ = nodes.entry(*site).or_insert_with(|| name(store, *site)));
+            from.iter()
+                .for_each(|site| _ = nodes.entry(*site).or_insert_with(|| name(store, *site)));
         }
         for (site, label) in &nodes {
-            writeln!(out, "  s{} [label={}, tooltip={}]", site.0, quoted(label), quoted(store.site_path(*site)))?;
+            writeln!(
+                out,
+                "  s{} [label={}, tooltip={}]",
+                site.0,
+                quoted(label),
+                quoted(store.site_path(*site))
+            )?;
         }
         if edges.keys().any(|(from, _, _)| from.is_none()) {
             writeln!(out, "  outside [label=\"not in the recording\", style=dashed]")?;
@@ -71,6 +86,7 @@ fn name(store: &Store, site: SiteId) -> String {
 
 /// A quoted string of the language. Lines are centred.
 fn quoted(text: &str) -> String {
-    let lines = text.split('\n').map(|line| printable(line).replace('\\', "\\\\").replace('"', "\\\""));
+    let lines =
+        text.split('\n').map(|line| printable(line).replace('\\', "\\\\").replace('"', "\\\""));
     format!("\"{}\"", lines.collect::<Vec<_>>().join("\\n"))
 }

@@ -35,8 +35,10 @@ impl Exporter<Run> for Json {
 fn object(run: &Run) -> Map<String, Value> {
     let program = &run.program;
     let crates = program.elements.iter().enumerate().filter(|(_, element)| element.under.is_none());
-    let mut methods: Vec<(&Element, &Method)> =
-        program.methods().filter_map(|element| Some((element, element.method.as_deref()?))).collect();
+    let mut methods: Vec<(&Element, &Method)> = program
+        .methods()
+        .filter_map(|element| Some((element, element.method.as_deref()?)))
+        .collect();
     methods.sort_by(|(a, of_a), (b, of_b)| {
         b.measure.count.cmp(&a.measure.count).then_with(|| of_a.site.path.cmp(&of_b.site.path))
     });
@@ -128,7 +130,8 @@ fn method(run: &Run, keys: &Keys, element: &Element, method: &Method) -> Value {
     })
 }
 
-/// The cost of hooks that was measured while recording. Pictures subtract it; the times here are those of the recording.
+/// The cost of hooks that was measured while recording. Pictures subtract it; the times here are
+/// those of the recording.
 fn hook_cost(cost: HookCost) -> Value {
     json!({
         "within_ns": cost.within_ns,
@@ -178,10 +181,12 @@ fn repeated_calls(methods: Vec<Repeated<'_>>) -> Value {
 }
 
 fn pattern_lists(program: &Program) -> Value {
-    let mut lists: Map<String, Value> = Pattern::ALL.iter().map(|of| (of.word().to_owned(), json!([]))).collect();
+    let mut lists: Map<String, Value> =
+        Pattern::ALL.iter().map(|of| (of.word().to_owned(), json!([]))).collect();
     for found in patterns(program) {
         let examples = found.examples.iter().map(|example| {
-            let methods: Vec<&str> = example.methods.iter().map(|method| method.path_text()).collect();
+            let methods: Vec<&str> =
+                example.methods.iter().map(|method| method.path_text()).collect();
             json!({ "type": example.ty.path_text(), "methods": methods })
         });
         lists.insert(found.pattern.word().to_owned(), examples.collect());

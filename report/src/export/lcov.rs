@@ -49,7 +49,9 @@ impl Exporter<Run> for Lcov {
     fn export(&self, run: &Run, out: &mut dyn Write) -> io::Result<Written> {
         let mut files: BTreeMap<&str, Vec<Function>> = BTreeMap::new();
         for element in run.program.methods() {
-            let Some(method) = element.method.as_ref().filter(|method| method.is_counted()) else { continue };
+            let Some(method) = element.method.as_ref().filter(|method| method.is_counted()) else {
+                continue;
+            };
             let (line, name) = (method.site.lines.0, method.site.path.clone());
             let function = Function { line, name, executions: element.measure.count };
             files.entry(&method.site.file).or_default().push(function);
@@ -80,10 +82,14 @@ impl Record {
                 let taken = taken.map_or("-".to_owned(), |taken| taken.to_string());
                 writeln!(out, "BRDA:{line},{choice},{number},{taken}")?;
             }
-            let hit = branches.iter().filter(|branch| branch.taken.is_some_and(|taken| taken > 0)).count();
+            let hit = branches
+                .iter()
+                .filter(|branch| branch.taken.is_some_and(|taken| taken > 0))
+                .count();
             writeln!(out, "BRF:{}\nBRH:{hit}", branches.len())?;
         }
-        let lines = lines(self.functions.iter().map(|function| (function.line, function.executions)));
+        let lines =
+            lines(self.functions.iter().map(|function| (function.line, function.executions)));
         for (line, count) in &lines {
             writeln!(out, "DA:{line},{count}")?;
         }
@@ -91,7 +97,8 @@ impl Record {
         writeln!(out, "LF:{}\nLH:{hit}\nend_of_record", lines.len())
     }
 
-    /// The names of the functions. Readers identify functions by name, so a repeated name gets its line.
+    /// The names of the functions. Readers identify functions by name, so a repeated name gets its
+    /// line.
     fn names(&self) -> Vec<String> {
         let mut known = BTreeSet::new();
         let unique = |Function { name, line, .. }: &Function| match known.insert(name.clone()) {
@@ -102,8 +109,8 @@ impl Record {
     }
 }
 
-/// The executions of each first line. A line where several functions begin is as covered as the least covered of them, so
-/// that none of them is hidden.
+/// The executions of each first line. A line where several functions begin is as covered as the
+/// least covered of them, so that none of them is hidden.
 pub fn lines(functions: impl IntoIterator<Item = (u32, u64)>) -> BTreeMap<u32, u64> {
     let mut lines = BTreeMap::new();
     for (line, executions) in functions {
@@ -125,7 +132,12 @@ mod tests {
         let at = |line: u32, site: RecordedSite| RecordedSite { lines: (line, line), ..site };
         let get = || woven("a", "Pair::get", "type=Pair");
         let other = RecordedSite { file: "b/src/lib.rs".into(), ..woven("b", "one", "c=1") };
-        let program = program(&[(woven("a", "main", "c=1"), 1), (at(4, get()), 0), (at(9, get()), 7), (other, 3)]);
+        let program = program(&[
+            (woven("a", "main", "c=1"), 1),
+            (at(4, get()), 0),
+            (at(9, get()), 7),
+            (other, 3),
+        ]);
         let mut text = Vec::new();
         Lcov.export(&Run { program, ..Run::default() }, &mut text).expect("memory takes it");
         assert_eq!(

@@ -1,7 +1,9 @@
-//! Exports: the formats of other tools, one file each. `docs/export.md` describes what each format can hold.
+//! Exports: the formats of other tools, one file each. `docs/export.md` describes what each format
+//! can hold.
 //!
-//! A format implements [`Exporter`] for what it is written from: the [`Selection`] of events of a recording, or the
-//! coverage of a [`Run`](crate::coverage::Run). [`Format`] is the list of all of them, for a command and for a screen:
+//! A format implements [`Exporter`] for what it is written from: the [`Selection`] of events of a
+//! recording, or the coverage of a [`Run`](crate::coverage::Run). [`Format`] is the list of all of
+//! them, for a command and for a screen:
 //!
 //! ```no_run
 //! use std::fs::File;
@@ -67,7 +69,8 @@ pub(crate) use stacks::notes as chain_notes;
 
 /// A format in which `Source` can be written.
 pub trait Exporter<Source: ?Sized> {
-    /// Writes the whole document. An error is one of `out`, or a stop by the watcher of a [`Selection`].
+    /// Writes the whole document. An error is one of `out`, or a stop by the watcher of a
+    /// [`Selection`].
     fn export(&self, source: &Source, out: &mut dyn Write) -> io::Result<Written>;
 }
 

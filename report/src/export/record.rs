@@ -6,7 +6,8 @@ use std::sync::Arc;
 use metaspy_reader::{Detail, DetailKind, Event, EventId, LaneId, Links, Polls, Store};
 use serde::Serialize;
 
-/// An event with its names. Times are in nanoseconds; a text is as in the recording, without control characters.
+/// An event with its names. Times are in nanoseconds; a text is as in the recording, without
+/// control characters.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record<'s> {
     /// The id, as screens show it.
@@ -139,7 +140,9 @@ impl<'s> Names<'s> {
 
     fn cause(&self, event: &Event, id: EventId) -> CauseRecord<'_> {
         match self.store.remote_cause(event) {
-            Some(remote) => CauseRecord { event: None, site: None, span: Some(format!("{:016x}", remote.span)) },
+            Some(remote) => {
+                CauseRecord { event: None, site: None, span: Some(format!("{:016x}", remote.span)) }
+            }
             None => {
                 let site = self.store.site_of_reason(id).map(|site| self.store.site_path(site));
                 CauseRecord { event: Some(id.to_string()), site, span: None }
@@ -171,9 +174,15 @@ impl<'s> Names<'s> {
     fn polls(&self, event: &Event) -> Vec<DetailRecord> {
         let is_entered = self.store.site(event.site).is_some_and(|site| site.kind.is_entered());
         let polls = is_entered.then(|| self.store.polls(event.id)).flatten();
-        let detail =
-            |kind, value: u64| DetailRecord { kind, name: String::new(), value: value.to_string(), cut: false };
-        let of = |polls: Polls| [detail("polls", polls.polls), detail("busy_ns", self.store.span_ns(polls.busy_ticks))];
+        let detail = |kind, value: u64| DetailRecord {
+            kind,
+            name: String::new(),
+            value: value.to_string(),
+            cut: false,
+        };
+        let of = |polls: Polls| {
+            [detail("polls", polls.polls), detail("busy_ns", self.store.span_ns(polls.busy_ticks))]
+        };
         polls.into_iter().flat_map(of).collect()
     }
 }

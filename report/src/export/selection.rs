@@ -10,7 +10,8 @@ const PAGE: usize = 1 << 14;
 /// Events that are tested at most between two reports of progress.
 const BUDGET: usize = 1 << 20;
 
-/// The events of a recording that pass a filter, as an export reads them: one after the other, in order of time.
+/// The events of a recording that pass a filter, as an export reads them: one after the other, in
+/// order of time.
 ///
 /// Of a live recording, those that began before the export.
 #[derive(Clone, Copy)]
@@ -25,7 +26,8 @@ pub struct Selection<'s> {
 /// How far an export is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// The part that is done, from 0 to 1. A format that reads the recording more than once begins again at 0.
+    /// The part that is done, from 0 to 1. A format that reads the recording more than once begins
+    /// again at 0.
     pub part: f64,
     /// Events that were found in this reading.
     pub events: u64,
@@ -91,7 +93,10 @@ fn tick(position: Option<Position>) -> Option<u64> {
 
 impl fmt::Debug for Selection<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Selection").field("store", self.store).field("filter", self.filter).finish_non_exhaustive()
+        f.debug_struct("Selection")
+            .field("store", self.store)
+            .field("filter", self.filter)
+            .finish_non_exhaustive()
     }
 }
 

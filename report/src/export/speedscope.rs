@@ -98,7 +98,8 @@ impl Serialize for Samples<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut seq = serializer.serialize_seq(Some(self.wanted.len()))?;
         for &at in &self.wanted {
-            let frames: Vec<usize> = self.chains.frames(at).iter().map(|frame| self.numbers[frame]).collect();
+            let frames: Vec<usize> =
+                self.chains.frames(at).iter().map(|frame| self.numbers[frame]).collect();
             seq.serialize_element(&frames)?;
         }
         seq.end()
@@ -121,16 +122,25 @@ impl Exporter<Selection<'_>> for Speedscope {
             let weights: Vec<u64> = chains.chains.iter().map(weight).collect();
             let wanted: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0).collect();
             let weights = wanted.iter().map(|at| weights[*at]).collect();
-            Profile::new(name, unit, Samples { chains: &chains, numbers: &numbers, wanted }, weights)
+            Profile::new(
+                name,
+                unit,
+                Samples { chains: &chains, numbers: &numbers, wanted },
+                weights,
+            )
         };
         let mut profiles = vec![profile("calls by chain of causes", "none", &|chain| chain.count)];
         if chains.timed {
-            profiles
-                .push(profile("self time by chain of causes", "nanoseconds", &|chain| store.span_ns(chain.self_ticks)));
+            profiles.push(profile("self time by chain of causes", "nanoseconds", &|chain| {
+                store.span_ns(chain.self_ticks)
+            }));
         }
         let active = Some(profiles.len() - 1);
         Document { active, ..Document::new(&store.program().name, frames, profiles) }.write(out)?;
-        Ok(Written { events: chains.chains.iter().map(|chain| chain.count).sum(), notes: stacks::notes(&chains) })
+        Ok(Written {
+            events: chains.chains.iter().map(|chain| chain.count).sum(),
+            notes: stacks::notes(&chains),
+        })
     }
 }
 

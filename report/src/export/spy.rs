@@ -6,8 +6,8 @@ use metaspy_reader::MergeError;
 
 use super::{Exporter, Selection, Written, selection};
 
-/// A `.spy` file: the selected events with names, causes, links, labels and details. Where nothing is filtered, also the
-/// tallies and the tables of method profilers.
+/// A `.spy` file: the selected events with names, causes, links, labels and details. Where nothing
+/// is filtered, also the tallies and the tables of method profilers.
 #[derive(Clone, Copy, Debug)]
 pub struct Spy;
 
@@ -16,13 +16,16 @@ impl Exporter<Selection<'_>> for Spy {
         let Selection { store, filter, .. } = *selection;
         let note = match filter.is_all() {
             true => "a copy of a recording".to_owned(),
-            false => format!("a selection, `{}`: causes that do not pass are not in it", filter.text()),
+            false => {
+                format!("a selection, `{}`: causes that do not pass are not in it", filter.text())
+            }
         };
         let watch = |part| selection.report(part, 0).is_ok();
-        let events = store.write_selection(filter, &note, &watch, out).map_err(|error| match error {
-            MergeError::Stopped => selection::stopped(),
-            error => io::Error::other(error),
-        })??;
+        let events =
+            store.write_selection(filter, &note, &watch, out).map_err(|error| match error {
+                MergeError::Stopped => selection::stopped(),
+                error => io::Error::other(error),
+            })??;
         selection.report(1.0, events)?;
         Ok(Written { events, notes: Vec::new() })
     }

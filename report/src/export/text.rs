@@ -13,7 +13,8 @@ const CAUSES_MAX: usize = 200;
 
 /// An event as text, a line for each fact. `None` if it left the window.
 ///
-/// The text has no control characters other than line breaks, so a terminal or a form takes it as it is.
+/// The text has no control characters other than line breaks, so a terminal or a form takes it as
+/// it is.
 pub fn event_text(store: &Store, id: EventId) -> Option<String> {
     let event = store.event(id)?;
     let names = Names::read(store);
@@ -38,7 +39,13 @@ pub fn event_text(store: &Store, id: EventId) -> Option<String> {
         }
         if let Some(cause) = &record.cause {
             let site = cause.site.unwrap_or("not in this recording");
-            line("cause", &format!("{} {site}", cause.event.as_deref().or(cause.span.as_deref()).unwrap_or_default()))?;
+            line(
+                "cause",
+                &format!(
+                    "{} {site}",
+                    cause.event.as_deref().or(cause.span.as_deref()).unwrap_or_default()
+                ),
+            )?;
         }
         record.links.iter().try_for_each(|link| line("link", link))
     };
@@ -46,8 +53,8 @@ pub fn event_text(store: &Store, id: EventId) -> Option<String> {
     Some(text)
 }
 
-/// The chain of causes of an event as text: a line for each event, the root first and the event last. `None` if the event
-/// left the window.
+/// The chain of causes of an event as text: a line for each event, the root first and the event
+/// last. `None` if the event left the window.
 pub fn chain_text(store: &Store, id: EventId) -> Option<String> {
     let event = store.event(id)?;
     let names = Names::read(store);
@@ -61,17 +68,28 @@ pub fn chain_text(store: &Store, id: EventId) -> Option<String> {
     chain.push(event);
     for event in &chain {
         let record = names.record(event);
-        let subject = event.subject.map(|subject| format!("  {}", subject_text(store, &record, subject)));
+        let subject =
+            event.subject.map(|subject| format!("  {}", subject_text(store, &record, subject)));
         let subject = subject.unwrap_or_default();
         let failed = match event.outcome {
             Outcome::Returned | Outcome::Succeeded | Outcome::Instant => String::new(),
             _ => format!("  {}", store.outcome_word(event)),
         };
-        let links = if record.links.is_empty() { String::new() } else { format!("  links {}", record.links.join(" ")) };
-        let text = format!("{}{subject}  {}{failed}{links}  [{}]", record.site, took(&record, event), record.event);
+        let links = if record.links.is_empty() {
+            String::new()
+        } else {
+            format!("  links {}", record.links.join(" "))
+        };
+        let text = format!(
+            "{}{subject}  {}{failed}{links}  [{}]",
+            record.site,
+            took(&record, event),
+            record.event
+        );
         lines.push(clean(&text).into_owned());
     }
-    let indented = lines.iter().enumerate().map(|(depth, line)| format!("{}{line}\n", "  ".repeat(depth)));
+    let indented =
+        lines.iter().enumerate().map(|(depth, line)| format!("{}{line}\n", "  ".repeat(depth)));
     Some(indented.collect())
 }
 

@@ -1,7 +1,9 @@
-//! Tracks: where the formats of timelines draw the events of a lane, so that the events of one track nest.
+//! Tracks: where the formats of timelines draw the events of a lane, so that the events of one
+//! track nest.
 //!
-//! The calls of a thread nest, and are on the first track of its lane. An async call, a span that is entered and left,
-//! or a call that ends after the call around it is on a further track of its own.
+//! The calls of a thread nest, and are on the first track of its lane. An async call, a span that
+//! is entered and left, or a call that ends after the call around it is on a further track of its
+//! own.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -60,10 +62,13 @@ impl<'s> Tracks<'s> {
     pub fn place(&mut self, event: &Event) -> Slice {
         let start_ns = self.store.time_ns(event.start);
         // Not the start and a rounded span: an inner event would end after the outer one.
-        let end = event.span.map_or(start_ns, |span| self.store.time_ns(event.start.saturating_add(span)));
+        let end = event
+            .span
+            .map_or(start_ns, |span| self.store.time_ns(event.start.saturating_add(span)));
         let end_ns = (!event.is_running()).then_some(end);
         let until = end_ns.unwrap_or(u64::MAX);
-        let is_entered = self.store.site(event.site).is_some_and(|site| SiteKind::is_entered(site.kind));
+        let is_entered =
+            self.store.site(event.site).is_some_and(|site| SiteKind::is_entered(site.kind));
         let lane = self.lanes.entry(event.lane).or_default();
         lane.leave(start_ns);
         let nests = lane.open.last().is_none_or(|(around, _)| *around >= until);
@@ -88,7 +93,9 @@ impl<'s> Tracks<'s> {
 
     /// Sentences about what the tracks do not show.
     pub fn notes(&self) -> Vec<String> {
-        let crowded = || format!("{} overlap others, because more than {FURTHER_MAX} ran at once", self.crowded);
+        let crowded = || {
+            format!("{} overlap others, because more than {FURTHER_MAX} ran at once", self.crowded)
+        };
         (self.crowded > 0).then(crowded).into_iter().collect()
     }
 }

@@ -21,15 +21,17 @@ const WAIT_NS: u64 = 1_000_000;
 const RECEIPTS: u64 = 5;
 /// Least share of the variance of the waits that a straight line explains.
 const R2: f64 = 0.6;
-/// Least part of the time of the receipts in which messages are sent, in percent. All of a burst are sent at once.
+/// Least part of the time of the receipts in which messages are sent, in percent. All of a burst
+/// are sent at once.
 const SENDING_PERCENT: u64 = 10;
 
 /// Median time between two sendings below which they may be one batch, in nanoseconds.
 const BATCH_GAP_NS: u64 = 20_000;
 /// Longest time in which a batch is sent, in nanoseconds.
 const BATCH_NS: u64 = 1_000_000_000;
-/// Least time between two sendings that is a pause, in nanoseconds, and least share of the sendings that follow one, in
-/// percent. A stream of small groups has pauses between them, and a batch has those in which it loses its processor.
+/// Least time between two sendings that is a pause, in nanoseconds, and least share of the sendings
+/// that follow one, in percent. A stream of small groups has pauses between them, and a batch has
+/// those in which it loses its processor.
 const PAUSE_NS: u64 = 100_000;
 const PAUSES_PERCENT: u64 = 10;
 
@@ -87,7 +89,11 @@ impl Detector for Backlog {
             let is_announcement = |site| context.site_kind(site) == SiteKind::Announcement;
             let Some(sent) = event.cause.event() else { continue };
             let is_receipt = it.outcome == Outcome::Instant && is_announcement(it.site);
-            if is_receipt && sent.site != it.site && is_announcement(sent.site) && context.is_whole_since(event) {
+            if is_receipt
+                && sent.site != it.site
+                && is_announcement(sent.site)
+                && context.is_whole_since(event)
+            {
                 let queue = self.0.entry(it.site).or_default();
                 queue.add(it, sent, context);
             }
@@ -128,7 +134,8 @@ impl Queue {
         }
     }
 
-    /// Returns true if messages are sent in groups with pauses between them, as long as messages are sent.
+    /// Returns true if messages are sent in groups with pauses between them, as long as messages
+    /// are sent.
     fn has_pauses(&self) -> bool {
         self.pauses.iter().all(|&pauses| is_share(pauses * 4, self.received, PAUSES_PERCENT))
     }
@@ -156,13 +163,16 @@ fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding
     let [first, .., last] = &queue.waits;
     let (first, last, gap) = (first.median(), last.median(), queue.gaps.median());
     let grows = last >= first.saturating_mul(GROWTH) && queue.line.r2_if_rising() > R2;
-    let is_long = context.ns(last) > context.config.at_least(KIND, "wait-us", WAIT_NS / 1_000).saturating_mul(1_000)
+    let is_long = context.ns(last)
+        > context.config.at_least(KIND, "wait-us", WAIT_NS / 1_000).saturating_mul(1_000)
         && last >= gap.saturating_mul(RECEIPTS);
     let receiving = queue.last.saturating_sub(queue.first);
     let sending = queue.sent_until.saturating_sub(queue.sent_from);
-    let is_burst = !is_share(sending, receiving, SENDING_PERCENT) || queue.sent_later * 2 < queue.received;
+    let is_burst =
+        !is_share(sending, receiving, SENDING_PERCENT) || queue.sent_later * 2 < queue.received;
     // What a loop sends without a pause is a batch, which is worked off, however long that takes.
-    let is_without_pause = context.ns(queue.sent_gaps.median()) < BATCH_GAP_NS && !queue.has_pauses();
+    let is_without_pause =
+        context.ns(queue.sent_gaps.median()) < BATCH_GAP_NS && !queue.has_pauses();
     let is_batch = is_without_pause && context.ns(sending) < BATCH_NS;
     if queue.received < context.config.at_least(KIND, "messages", MESSAGES)
         || !grows
@@ -172,9 +182,11 @@ fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding
     {
         return None;
     }
-    let sites: Vec<_> = [Some(site), queue.sent].into_iter().flatten().map(|site| context.site(site)).collect();
+    let sites: Vec<_> =
+        [Some(site), queue.sent].into_iter().flatten().map(|site| context.site(site)).collect();
     let name = context.store.site_path(site);
-    let mut finding = Finding::new(KIND, format!("Messages wait longer and longer for {name}"), sites);
+    let mut finding =
+        Finding::new(KIND, format!("Messages wait longer and longer for {name}"), sites);
     finding.cost = Cost::of_events(queue.received);
     finding.evidence = Evidence {
         text: format!(
@@ -190,9 +202,11 @@ fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding
         events: queue.events.clone(),
         filter: context.filter(site),
     };
-    finding.certainty = context.counted("the number of messages is exact, and their waits are measured");
+    finding.certainty =
+        context.counted("the number of messages is exact, and their waits are measured");
     finding.advice =
-        "receive several messages at once, add receivers, or bound the queue so that senders wait".to_owned();
+        "receive several messages at once, add receivers, or bound the queue so that senders wait"
+            .to_owned();
     Some(finding)
 }
 
@@ -245,7 +259,10 @@ mod tests {
             run.folded(folded);
             (0..10).for_each(|_| _ = run.leaf("mail::send", None, 10));
             let findings = run.findings(Backlog::default());
-            (findings.partly_looked_for.into_iter().map(|it| it.why).collect::<Vec<_>>(), findings.totals.stored)
+            (
+                findings.partly_looked_for.into_iter().map(|it| it.why).collect::<Vec<_>>(),
+                findings.totals.stored,
+            )
         };
         assert_eq!(partly(10), (vec![], 10));
         let why = "10 of 100 calls are events: record with a larger METASPY_BUDGET";

@@ -30,8 +30,8 @@ impl Baseline {
     /// Returns a sentence that states what is wrong, and which command writes a baseline.
     pub fn parse(json: &[u8]) -> Result<Baseline, String> {
         let advice = "write it with `metaspy findings RECORDING --json=FILE`";
-        let document: Document =
-            serde_json::from_slice(json).map_err(|error| format!("it is no list of findings ({error}): {advice}"))?;
+        let document: Document = serde_json::from_slice(json)
+            .map_err(|error| format!("it is no list of findings ({error}): {advice}"))?;
         if document.format != FORMAT {
             return Err(format!("its format {} is of another version: {advice}", document.format));
         }

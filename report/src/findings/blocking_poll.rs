@@ -65,7 +65,9 @@ impl Detector for BlockingPoll {
     fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
         let BlockingPoll { calls, sites, methods } = self;
         for &event in events {
-            let Some(in_poll) = calls.read(event, context, |call| add(call, sites, context)) else { continue };
+            let Some(in_poll) = calls.read(event, context, |call| add(call, sites, context)) else {
+                continue;
+            };
             let Some(span) = event.event.span else { continue };
             let found = methods.of(in_poll.site, event.event.site);
             found.calls += 1;
@@ -79,7 +81,8 @@ impl Detector for BlockingPoll {
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let BlockingPoll { calls, sites, methods } = &mut *self;
         calls.finish(|call| add(call, sites, context));
-        let by_polls = sites.iter().filter_map(|(&site, polls)| Some((site, finding(site, polls, context)?)));
+        let by_polls =
+            sites.iter().filter_map(|(&site, polls)| Some((site, finding(site, polls, context)?)));
         let mut found: BTreeMap<SiteId, Finding> = by_polls.collect();
         // A task that goes on for as long as the program has one call and many polls.
         for ((site, method), calls) in methods.iter() {
@@ -149,18 +152,26 @@ fn finding(site: SiteId, found: &Polls, context: &Context<'_>) -> Option<Finding
          meanwhile is not recorded"
             .to_owned(),
     );
-    finding.advice = format!("do the work of {name} in `spawn_blocking`, wait with an async call, or yield in between");
+    finding.advice = format!(
+        "do the work of {name} in `spawn_blocking`, wait with an async call, or yield in between"
+    );
     Some(finding)
 }
 
 /// Returns a finding about a method that takes long in the polls of an async site.
-fn finding_of_method(site: SiteId, method: SiteId, found: &InPolls, context: &Context<'_>) -> Option<Finding> {
+fn finding_of_method(
+    site: SiteId,
+    method: SiteId,
+    found: &InPolls,
+    context: &Context<'_>,
+) -> Option<Finding> {
     let median = context.ns(found.ticks.median());
     if found.long < CALLS || median < POLL_NS {
         return None;
     }
     let (name, method_name) = (context.name(site), context.name(method));
-    let title = format!("{name} keeps its thread busy in {method_name} while other tasks are open there");
+    let title =
+        format!("{name} keeps its thread busy in {method_name} while other tasks are open there");
     let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(method)]);
     finding.cost = cost(found.long_ticks, found.long, &found.lanes, context);
     finding.evidence = Evidence {
@@ -182,11 +193,13 @@ fn finding_of_method(site: SiteId, method: SiteId, found: &InPolls, context: &Co
          meanwhile is not recorded"
             .to_owned(),
     );
-    finding.advice = format!("do {method_name} in `spawn_blocking`, or divide it and yield in between");
+    finding.advice =
+        format!("do {method_name} in `spawn_blocking`, or divide it and yield in between");
     Some(finding)
 }
 
-/// Returns the cost of long polls. The self time of async calls is not known, but how long their threads were recorded is.
+/// Returns the cost of long polls. The self time of async calls is not known, but how long their
+/// threads were recorded is.
 fn cost(ticks: u64, calls: u64, lanes: &HashSet<LaneId>, context: &Context<'_>) -> Cost {
     let threads = context.recorded_ns().saturating_mul(lanes.len() as u64);
     Cost { of: Whole::Threads(threads), ..Cost::of_work(context.ns(ticks), calls) }
@@ -208,13 +221,17 @@ mod tests {
         }
         if let Some(lane) = meter {
             run.on(lane);
-            run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| run.work(900_000_000));
+            run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| {
+                run.work(900_000_000)
+            });
             run.now = 2_000;
             run.on(0);
         }
         run.polled("studio::play", None, Outcome::Returned, 20 * polls, 400_100_000, |run| {
             for song in 0..20 {
-                run.polled("studio::decode", song, Outcome::Returned, polls, 20_000_000, |run| run.work(20_000_000));
+                run.polled("studio::decode", song, Outcome::Returned, polls, 20_000_000, |run| {
+                    run.work(20_000_000)
+                });
             }
         });
         assert_eq!(run.found(BlockingPoll::default()), expected);
@@ -230,15 +247,21 @@ mod tests {
     fn tasks_of_one_cause_are_neighbours_and_the_cause_is_none() {
         let signed_in = |heartbeats: u64| {
             let mut run = Run::new();
-            ["gate::main", "gate::heartbeat", "gate::sign_in"].iter().for_each(|site| run.site(site, SiteKind::Async));
+            ["gate::main", "gate::heartbeat", "gate::sign_in"]
+                .iter()
+                .for_each(|site| run.site(site, SiteKind::Async));
             run.polled("gate::main", None, Outcome::Returned, 9, 1_000_000, |run| {
                 for peer in 0..heartbeats {
                     let began = run.now;
-                    run.polled("gate::heartbeat", peer, Outcome::Cancelled, 90, 500_000, |run| run.work(900_000_000));
+                    run.polled("gate::heartbeat", peer, Outcome::Cancelled, 90, 500_000, |run| {
+                        run.work(900_000_000)
+                    });
                     run.now = began + 1_000;
                 }
                 for user in 0..20 {
-                    run.polled("gate::sign_in", user, Outcome::Returned, 2, 16_000_000, |run| run.work(17_000_000));
+                    run.polled("gate::sign_in", user, Outcome::Returned, 2, 16_000_000, |run| {
+                        run.work(17_000_000)
+                    });
                 }
             });
             run.found(BlockingPoll::default())
@@ -248,19 +271,26 @@ mod tests {
         assert_eq!(signed_in(0), [] as [&str; 0]);
     }
 
-    /// Decodes twenty songs in one task, of which every n-th takes 20 ms, and rests before the next one.
+    /// Decodes twenty songs in one task, of which every n-th takes 20 ms, and rests before the next
+    /// one.
     fn check_one_task(meter: Option<u32>, long: u64, expected: &[&str]) {
         let mut run = Run::new();
         ["studio::meter", "studio::play"].iter().for_each(|site| run.site(site, SiteKind::Async));
         if let Some(lane) = meter {
             run.on(lane);
-            run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| run.work(900_000_000));
+            run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| {
+                run.work(900_000_000)
+            });
             run.now = 2_000;
             run.on(0);
         }
         run.polled("studio::play", None, Outcome::Returned, 900, 400_100_000, |run| {
             for song in 0..20_u64 {
-                run.leaf("studio::decode", None, if song.is_multiple_of(long) { 20_000_000 } else { 20_000 });
+                run.leaf(
+                    "studio::decode",
+                    None,
+                    if song.is_multiple_of(long) { 20_000_000 } else { 20_000 },
+                );
                 run.work(1_000_000);
             }
         });
@@ -292,7 +322,9 @@ mod tests {
         let mut run = Run::new();
         run.site("studio::meter", SiteKind::Async);
         run.site("studio::decode", SiteKind::Async);
-        run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| run.work(900_000_000));
+        run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| {
+            run.work(900_000_000)
+        });
         run.now = 2_000;
         for song in 0..100 {
             let busy = if song % 4 == 0 { 8_000_000 } else { 20_000 };
@@ -305,10 +337,14 @@ mod tests {
     fn the_cost_is_a_part_of_the_time_of_the_blocked_threads() {
         let mut run = Run::new();
         ["studio::meter", "studio::decode"].iter().for_each(|site| run.site(site, SiteKind::Async));
-        run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| run.work(1_000_000_000));
+        run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| {
+            run.work(1_000_000_000)
+        });
         run.now = 2_000;
         for song in 0..20 {
-            run.polled("studio::decode", song, Outcome::Returned, 1, 20_000_000, |run| run.work(20_000_000));
+            run.polled("studio::decode", song, Outcome::Returned, 1, 20_000_000, |run| {
+                run.work(20_000_000)
+            });
         }
         run.now = 1_000_000_000;
         run.ends();

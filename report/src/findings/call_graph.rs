@@ -28,7 +28,14 @@ impl CallGraph {
             if site == from {
                 return true;
             }
-            next.extend(self.called.get(site).into_iter().flatten().copied().filter(|site| seen.insert(*site)));
+            next.extend(
+                self.called
+                    .get(site)
+                    .into_iter()
+                    .flatten()
+                    .copied()
+                    .filter(|site| seen.insert(*site)),
+            );
         }
         false
     }

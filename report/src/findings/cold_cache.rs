@@ -19,17 +19,18 @@ const HITS_PERCENT: u64 = 2;
 const AGAIN_PERCENT: u64 = 50;
 /// Least share of calls of a cache that make a value, in percent.
 const MADE_PERCENT: u64 = 98;
-/// Least share of lookups that a better key or a longer memory could have answered, in percent. A scan asks for each thing
-/// once.
+/// Least share of lookups that a better key or a longer memory could have answered, in percent. A
+/// scan asks for each thing once.
 const EXPECTED_PERCENT: u64 = 30;
 /// Endings and beginnings of the name of a function that keeps what another one computes.
 const CACHING: [&str; 4] = ["cached", "cache", "memo", "memoized"];
-/// Least share of the time of a function that may cache which the call in it takes, in percent. What an `entry` of a map
-/// counts, groups or inserts is no cached value.
+/// Least share of the time of a function that may cache which the call in it takes, in percent.
+/// What an `entry` of a map counts, groups or inserts is no cached value.
 const VALUE_PERCENT: u64 = 90;
 /// Number of calls of a function whose questions are compared.
 const QUESTIONS: usize = 256;
-/// Least number of calls that look up. In a single pass over new keys, the cache is there for a later one.
+/// Least number of calls that look up. In a single pass over new keys, the cache is there for a
+/// later one.
 const CALLERS: u64 = 20;
 
 /// Detector of caches without use.
@@ -59,10 +60,11 @@ enum Part {
 struct Lookups {
     hits: u64,
     misses: u64,
-    /// Lookups of a key that was looked up before, or for a caller's subject that looked up before: a better key could
-    /// have hit.
+    /// Lookups of a key that was looked up before, or for a caller's subject that looked up before:
+    /// a better key could have hit.
     expected: u64,
-    /// Lookups of new keys whose caller has no subject, so it is not known whether they could have hit.
+    /// Lookups of new keys whose caller has no subject, so it is not known whether they could have
+    /// hit.
     unknown: u64,
     keys: HashSet<Subject>,
     askers: HashSet<Subject>,
@@ -99,7 +101,8 @@ struct Calls {
     count: u64,
     /// Calls on a subject of an earlier call.
     again: u64,
-    /// Calls without a subject, or on the place of the cache itself, whose questions are in their arguments.
+    /// Calls without a subject, or on the place of the cache itself, whose questions are in their
+    /// arguments.
     unknown: u64,
     subjects: HashSet<Subject>,
     ticks: u64,
@@ -125,7 +128,8 @@ impl Detector for ColdCache {
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
         let lookups = LookupSites::of(context);
-        let mut sites = context.all_sites_if(context.sites_with_events().any(|site| is_caching(site, context)));
+        let mut sites =
+            context.all_sites_if(context.sites_with_events().any(|site| is_caching(site, context)));
         if sites.is_empty() {
             sites.extend(context.sites_with_events().filter(|site| lookups.0.get(*site).is_some()));
         }
@@ -145,8 +149,11 @@ impl Detector for ColdCache {
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let caches = self.caches.values().filter_map(|lookups| lookups.finding(context));
-        let functions =
-            self.functions.made.iter().filter_map(|(sites, made)| self.functions.finding(sites, made, context));
+        let functions = self
+            .functions
+            .made
+            .iter()
+            .filter_map(|(sites, made)| self.functions.finding(sites, made, context));
         caches.chain(functions).collect()
     }
 }
@@ -174,7 +181,9 @@ impl LookupSites {
         let whole = caches.into_values().filter(|sites| sites.len() == 3).enumerate();
         let mut parts = BySite::default();
         for (cache, sites) in whole {
-            sites.into_iter().for_each(|(site, part)| _ = parts.or_insert_with(site, || (cache, part)));
+            sites
+                .into_iter()
+                .for_each(|(site, part)| _ = parts.or_insert_with(site, || (cache, part)));
         }
         LookupSites(parts)
     }
@@ -237,16 +246,20 @@ impl Lookups {
         if !is_cold && !is_again {
             return None;
         }
-        let sites: Vec<SiteId> =
-            [Part::Fill, Part::Miss, Part::Hit].iter().filter_map(|&it| self.sites[it as usize]).collect();
+        let sites: Vec<SiteId> = [Part::Fill, Part::Miss, Part::Hit]
+            .iter()
+            .filter_map(|&it| self.sites[it as usize])
+            .collect();
         let path = context.store.site_path(*sites.first()?);
         let cache = path.rsplit_once("::").map_or(path, |(cache, _)| cache);
         let title = match is_cold {
             true => format!("the cache `{cache}` never hits"),
             false => format!("the cache `{cache}` makes values again that it never used"),
         };
-        let mut finding = Finding::new(KIND, title, sites.iter().map(|&site| context.site(site)).collect());
-        let (ticks, events) = if is_cold { (self.fill_ticks, self.fills) } else { (self.again_ticks, self.again) };
+        let mut finding =
+            Finding::new(KIND, title, sites.iter().map(|&site| context.site(site)).collect());
+        let (ticks, events) =
+            if is_cold { (self.fill_ticks, self.fills) } else { (self.again_ticks, self.again) };
         if !is_cold {
             finding.subjects = context.subjects(&self.subjects);
         }
@@ -270,7 +283,9 @@ impl Lookups {
             filter: format!("site:{cache}::*"),
         };
         finding.certainty = match self.again {
-            0 => Certainty::Estimated("the counts are exact; all keys may be new by nature".to_owned()),
+            0 => Certainty::Estimated(
+                "the counts are exact; all keys may be new by nature".to_owned(),
+            ),
             _ => context.counted("counts exact"),
         };
         finding.advice =
@@ -282,7 +297,8 @@ impl Lookups {
 impl Functions {
     fn add(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
         let it = &event.event;
-        let mut is_caching = |site: SiteId| *self.is_caching.or_insert_with(site, || is_caching(site, context));
+        let mut is_caching =
+            |site: SiteId| *self.is_caching.or_insert_with(site, || is_caching(site, context));
         if is_caching(it.site) {
             let calls = self.calls.of(it.site);
             calls.count += 1;
@@ -297,7 +313,9 @@ impl Functions {
                 Some(_) => {}
             }
         }
-        let Some(cause) = event.cause.event().filter(|cause| is_caching(cause.site)) else { return };
+        let Some(cause) = event.cause.event().filter(|cause| is_caching(cause.site)) else {
+            return;
+        };
         let made = self.made.of(cause.site, it.site);
         made.count += 1;
         made.callers += u64::from(made.last != Some(cause.id));
@@ -308,45 +326,69 @@ impl Functions {
         }
     }
 
-    fn finding(&self, (cache, site): (SiteId, SiteId), made: &Made, context: &Context<'_>) -> Option<Finding> {
+    fn finding(
+        &self,
+        (cache, site): (SiteId, SiteId),
+        made: &Made,
+        context: &Context<'_>,
+    ) -> Option<Finding> {
         let of_cache = self.calls.get(cache)?;
         let calls = of_cache.count;
-        let is_named = uncached_name(context.name(cache)).is_some_and(|name| name == method_name(context.name(site)));
+        let is_named = uncached_name(context.name(cache))
+            .is_some_and(|name| name == method_name(context.name(site)));
         let is_caching = context.facts(cache).is_some_and(|facts| facts.is_caching);
         let makes_value = is_named || is_caching && self.is_value(made, of_cache.ticks);
         let is_once = made.count == made.callers;
         let is_outcome = matches!(context.site_kind(site), SiteKind::Method | SiteKind::Async);
-        if calls < CALLS || !makes_value || !is_once || !is_outcome || made.callers * 100 < calls * MADE_PERCENT {
+        if calls < CALLS
+            || !makes_value
+            || !is_once
+            || !is_outcome
+            || made.callers * 100 < calls * MADE_PERCENT
+        {
             return None;
         }
         let certainty = of_cache.could_hit(is_named, context)?;
         let (name, makes) = (context.name(cache), context.name(site));
         let sites = vec![context.site(cache), context.site(site)];
-        let mut finding = Finding::new(KIND, format!("{name} calls {makes} each time, so it caches nothing"), sites);
+        let mut finding = Finding::new(
+            KIND,
+            format!("{name} calls {makes} each time, so it caches nothing"),
+            sites,
+        );
         finding.cost = Cost::of_work(context.ns(made.ticks), made.count);
         finding.evidence = Evidence {
-            text: format!("{} of {} calls of {name} call {makes}, once each.", grouped(made.callers), grouped(calls)),
+            text: format!(
+                "{} of {} calls of {name} call {makes}, once each.",
+                grouped(made.callers),
+                grouped(calls)
+            ),
             numbers: vec![("calls", calls), ("calls_that_make", made.callers)],
             events: made.events.clone(),
             filter: format!("{} cause.{}", context.filter(site), context.filter(cache)),
         };
         finding.certainty = certainty;
-        finding.advice = "look at what empties the cache between two calls, or call the function directly".to_owned();
+        finding.advice =
+            "look at what empties the cache between two calls, or call the function directly"
+                .to_owned();
         Some(finding)
     }
 
-    /// Returns true if the calls of a site are nearly all that a function does. A function that only looks up an entry of a
-    /// map may insert or count.
+    /// Returns true if the calls of a site are nearly all that a function does. A function that
+    /// only looks up an entry of a map may insert or count.
     fn is_value(&self, made: &Made, cache_ticks: u64) -> bool {
-        made.ticks > 0 && u128::from(made.ticks) * 100 >= u128::from(cache_ticks) * u128::from(VALUE_PERCENT)
+        made.ticks > 0
+            && u128::from(made.ticks) * 100 >= u128::from(cache_ticks) * u128::from(VALUE_PERCENT)
     }
 }
 
 impl Calls {
-    /// Returns the certainty that calls ask for a value which an earlier call made, or `None` if they do not. A function
-    /// that has no name of a cache must have recorded that it was asked the same.
+    /// Returns the certainty that calls ask for a value which an earlier call made, or `None` if
+    /// they do not. A function that has no name of a cache must have recorded that it was asked the
+    /// same.
     fn could_hit(&self, is_named: bool, context: &Context<'_>) -> Option<Certainty> {
-        let questions: Vec<Question> = self.events.iter().filter_map(|id| question::of(*id, context)).collect();
+        let questions: Vec<Question> =
+            self.events.iter().filter_map(|id| question::of(*id, context)).collect();
         let has_most = questions.len() * 2 > self.events.len();
         if !is_named || (has_most && self.unknown > 0) {
             let mut known = HashSet::default();
@@ -358,7 +400,8 @@ impl Calls {
             return Some(context.counted("counts exact"));
         }
         let could_hit = (self.again + self.unknown) * 100 >= self.count * EXPECTED_PERCENT;
-        let reason = "the counts are exact; whether the calls ask for the same value is not recorded";
+        let reason =
+            "the counts are exact; whether the calls ask for the same value is not recorded";
         could_hit.then(|| Certainty::Estimated(reason.to_owned()))
     }
 }
@@ -367,7 +410,8 @@ fn method_name(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// Returns the name of the function whose values a function keeps by its name: `height` of `Terrain::height_cached`.
+/// Returns the name of the function whose values a function keeps by its name: `height` of
+/// `Terrain::height_cached`.
 fn uncached_name(name: &str) -> Option<&str> {
     let method = method_name(name);
     CACHING.iter().find_map(|word| {
@@ -381,10 +425,13 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Draws glyphs in 60 frames, whose keys are as `key` says by frame and glyph, with a cache of these keys.
+    /// Draws glyphs in 60 frames, whose keys are as `key` says by frame and glyph, with a cache of
+    /// these keys.
     fn check(frames: u64, key: impl Fn(u64, u64) -> u64, forgets: bool, expected: &[&str]) {
         let mut run = Run::new();
-        ["hit", "miss", "fill"].iter().for_each(|end| run.site(&format!("glyphs::{end}"), SiteKind::State));
+        ["hit", "miss", "fill"]
+            .iter()
+            .for_each(|end| run.site(&format!("glyphs::{end}"), SiteKind::State));
         let mut known = HashSet::default();
         for frame in 0..frames {
             run.call("text::draw", None, |run| {
@@ -413,7 +460,8 @@ mod tests {
         check(60, |_, glyph| glyph, true, &[found]);
     }
 
-    /// Asks for the height of 40 places in 20 rounds, where the n-th place of a round is as `place` says.
+    /// Asks for the height of 40 places in 20 rounds, where the n-th place of a round is as `place`
+    /// says.
     fn check_heights(place: impl Fn(u64, u64) -> u64, is_kept: bool, expected: &[&str]) {
         let mut run = Run::new();
         for round in 0..20 {
@@ -441,7 +489,9 @@ mod tests {
     fn a_scan_of_new_keys_is_silent_and_a_key_that_is_new_for_a_known_subject_is_found() {
         let run = |subject: fn(u64) -> u64| {
             let mut run = Run::new();
-            ["hit", "miss", "fill"].iter().for_each(|end| run.site(&format!("tiles::{end}"), SiteKind::State));
+            ["hit", "miss", "fill"]
+                .iter()
+                .for_each(|end| run.site(&format!("tiles::{end}"), SiteKind::State));
             for tile in 0..200 {
                 run.call("map::show", subject(tile), |run| {
                     run.instant("tiles::miss", 1_000 + tile, None);
@@ -474,8 +524,12 @@ mod tests {
         has_arguments: bool,
     }
 
-    const LOOKUP: Lookup =
-        Lookup { key: |n| n % 40, callees: &["map::Terrain::height"], own_ns: 50, has_arguments: true };
+    const LOOKUP: Lookup = Lookup {
+        key: |n| n % 40,
+        callees: &["map::Terrain::height"],
+        own_ns: 50,
+        has_arguments: true,
+    };
 
     fn check_lookup(lookup: Lookup, expected: &[&str]) {
         let mut run = Run::new();
@@ -509,7 +563,9 @@ mod tests {
         let mut run = Run::new();
         run.at_places();
         for _ in 0..800 {
-            run.call("map::Terrain::height_cached", 7, |run| _ = run.leaf("map::Terrain::height", 7, 1_000));
+            run.call("map::Terrain::height_cached", 7, |run| {
+                _ = run.leaf("map::Terrain::height", 7, 1_000)
+            });
         }
         let findings = run.findings(ColdCache::default());
         assert!(matches!(findings.found[..], [Finding { certainty: Certainty::Estimated(_), .. }]));

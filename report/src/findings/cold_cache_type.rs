@@ -1,5 +1,5 @@
-//! `cold-cache`, by a type: the methods of a cache are observed, a lookup finds nothing, the value is made and put in, and
-//! all of that again for what was made before.
+//! `cold-cache`, by a type: the methods of a cache are observed, a lookup finds nothing, the value
+//! is made and put in, and all of that again for what was made before.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent};
@@ -24,7 +24,8 @@ const HITS_PERCENT: u64 = 20;
 const FILLED_PERCENT: u64 = 80;
 /// Least share of values that were made before, in percent.
 const AGAIN_PERCENT: u64 = 50;
-/// Least number of different subjects that tell one value from another. With fewer, the subject is the cache itself.
+/// Least number of different subjects that tell one value from another. With fewer, the subject is
+/// the cache itself.
 const SUBJECTS: usize = 8;
 /// Number of subjects that are remembered, and of made values whose questions are compared.
 const REMEMBERED: usize = 1 << 16;
@@ -87,7 +88,9 @@ struct Seen {
 
 impl Seen {
     fn add(&mut self, subject: Option<Subject>, context: &Context<'_>) {
-        let Some(subject) = subject.filter(|subject| !context.is_place(subject.kind)) else { return };
+        let Some(subject) = subject.filter(|subject| !context.is_place(subject.kind)) else {
+            return;
+        };
         self.all += 1;
         if self.subjects.contains(&subject) {
             self.again += 1;
@@ -114,7 +117,9 @@ impl Detector for ColdCacheType {
     }
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
-        context.all_sites_if(context.sites_with_events().any(|site| method_of(site, context).is_some()))
+        context.all_sites_if(
+            context.sites_with_events().any(|site| method_of(site, context).is_some()),
+        )
     }
 
     fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
@@ -141,23 +146,31 @@ impl Detector for ColdCacheType {
                         if let Some(cause) = cause {
                             cache.keys.add(it.subject, context);
                             cache.askers.add(cause.subject, context);
-                            self.misses.insert(it.lane, Miss { cache: at, cause: cause.id, made: None });
+                            self.misses
+                                .insert(it.lane, Miss { cache: at, cause: cause.id, made: None });
                         }
                     }
                 }
                 (Some((Method::Fill, at)), Some(cause)) => {
                     let miss = self.misses.remove(&it.lane);
-                    if let Some(miss) = miss.filter(|miss| miss.cache == at && miss.cause == cause.id) {
+                    if let Some(miss) =
+                        miss.filter(|miss| miss.cache == at && miss.cause == cause.id)
+                    {
                         self.caches[at].fill(miss, context);
                     }
                 }
                 (None, Some(cause)) if !self.misses.is_empty() => {
-                    if let Some(miss) = self.misses.get_mut(&it.lane).filter(|miss| miss.cause == cause.id)
+                    if let Some(miss) =
+                        self.misses.get_mut(&it.lane).filter(|miss| miss.cause == cause.id)
                         && miss.made.is_none()
-                        && matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async | SiteKind::Span)
+                        && matches!(
+                            context.site_kind(it.site),
+                            SiteKind::Method | SiteKind::Async | SiteKind::Span
+                        )
                     {
                         let ticks = context.busy_ticks(event);
-                        miss.made = Some(Made { id: it.id, site: it.site, subject: it.subject, ticks });
+                        miss.made =
+                            Some(Made { id: it.id, site: it.site, subject: it.subject, ticks });
                     }
                 }
                 (Some((Method::Fill, _)) | None, _) => {}
@@ -204,7 +217,8 @@ impl Cache {
         let by_asker = || self.askers.again(self.misses).map(|again| (again, self.misses));
         let by_value = || self.made.again(self.fills).map(|again| (again, self.fills));
         let by_question = || {
-            let questions: Vec<_> = self.values.iter().filter_map(|id| question::of(*id, context)).collect();
+            let questions: Vec<_> =
+                self.values.iter().filter_map(|id| question::of(*id, context)).collect();
             let different = questions.iter().collect::<HashSet<_>>().len();
             let (all, again) = (questions.len() as u64, (questions.len() - different) as u64);
             let is_known = all >= CALLS && all * 2 > self.values.len() as u64;
@@ -226,7 +240,8 @@ impl Cache {
         let name = path.rsplit("::").next().unwrap_or(path);
         let makes = context.name(maker);
         let title = format!("the cache `{name}` hardly ever hits, and {makes} makes values again");
-        let mut finding = Finding::new(KIND, title, vec![context.site(lookup), context.site(maker)]);
+        let mut finding =
+            Finding::new(KIND, title, vec![context.site(lookup), context.site(maker)]);
         finding.cost = Cost::of_work(context.ns(self.ticks), self.fills);
         finding.evidence = Evidence {
             text: format!(
@@ -240,7 +255,12 @@ impl Cache {
                 grouped(all),
                 percent(again, all),
             ),
-            numbers: vec![("hits", hits), ("lookups", self.lookups), ("fills", self.fills), ("made_again", again)],
+            numbers: vec![
+                ("hits", hits),
+                ("lookups", self.lookups),
+                ("fills", self.fills),
+                ("made_again", again),
+            ],
             events: self.values.iter().copied().take(NAMED).collect(),
             filter: context.filter(maker),
         };
@@ -258,8 +278,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Asks for 400 prices of 20 zones. `hits` tells which lookups hit, `zone` is the subject of what makes a price, and
-    /// `weight` its recorded argument.
+    /// Asks for 400 prices of 20 zones. `hits` tells which lookups hit, `zone` is the subject of
+    /// what makes a price, and `weight` its recorded argument.
     fn check(
         cache: &str,
         hits: fn(u64) -> bool,
@@ -300,7 +320,10 @@ mod tests {
         assert_eq!(check("PriceCache", |_| false, Some(|parcel| parcel), None), silent);
         assert_eq!(check("PriceCache", |_| false, None, Some(|parcel| parcel)), silent);
         assert_eq!(check("PriceCache", |_| false, None, None), silent);
-        assert_eq!(check("PriceCache", |parcel| parcel >= 80, Some(|parcel| parcel % 20), None), silent);
+        assert_eq!(
+            check("PriceCache", |parcel| parcel >= 80, Some(|parcel| parcel % 20), None),
+            silent
+        );
         assert_eq!(check("PriceList", |_| false, Some(|parcel| parcel % 20), None), silent);
     }
 }

@@ -13,9 +13,11 @@ use super::{Baseline, OwnKind, State};
 pub struct Config {
     /// Only these kinds; all if it is empty.
     pub kinds: Vec<String>,
-    /// Sites whose events are units of work; without them, the outermost causes that occur at least twenty times.
+    /// Sites whose events are units of work; without them, the outermost causes that occur at least
+    /// twenty times.
     pub unit: Option<Selector>,
-    /// Least share of the time or of the events that a finding costs, from 0 to 1, unless it is only counted as small.
+    /// Least share of the time or of the events that a finding costs, from 0 to 1, unless it is
+    /// only counted as small.
     pub least_share: f64,
     /// Settings of single kinds, by the word of the kind.
     pub of_kinds: BTreeMap<String, KindSettings>,
@@ -77,35 +79,70 @@ impl Config {
     ///
     /// Returns a sentence that names the key, and what to write there.
     pub fn parse(text: &str, kinds: &[&str]) -> Result<Config, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        let file: File =
+            toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
         let file = file.findings;
         let own = file.own.into_iter().map(OwnKind::try_from).collect::<Result<Vec<_>, _>>()?;
         let taken = own.iter().enumerate().find(|(at, kind)| {
-            kinds.contains(&kind.name()) || own[..*at].iter().any(|other| other.name() == kind.name())
+            kinds.contains(&kind.name())
+                || own[..*at].iter().any(|other| other.name() == kind.name())
         });
         if let Some((_, kind)) = taken {
-            return Err(format!("own: there is a kind `{}` already: choose another name", kind.name()));
+            return Err(format!(
+                "own: there is a kind `{}` already: choose another name",
+                kind.name()
+            ));
         }
         let known: Vec<&str> = kinds.iter().copied().chain(own.iter().map(OwnKind::name)).collect();
         if let Some(unknown) = file.kinds.keys().find(|kind| !known.contains(&kind.as_str())) {
-            return Err(format!("kinds: there is no kind `{unknown}`: write one of {}", known.join(", ")));
+            return Err(format!(
+                "kinds: there is no kind `{unknown}`: write one of {}",
+                known.join(", ")
+            ));
         }
-        if let Some(accepted) = file.accepted.iter().find(|accepted| accepted.reason.trim().is_empty()) {
-            return Err(format!("accepted: {} has no reason: write why it is right", accepted.fingerprint));
+        if let Some(accepted) =
+            file.accepted.iter().find(|accepted| accepted.reason.trim().is_empty())
+        {
+            return Err(format!(
+                "accepted: {} has no reason: write why it is right",
+                accepted.fingerprint
+            ));
         }
         let mut of_kinds = BTreeMap::new();
         for (kind, settings) in file.kinds {
             let least_share = settings.least_share.map(share).transpose()?;
-            let known = THRESHOLDS.iter().find(|(of, _)| *of == kind).map_or(&[][..], |(_, names)| names);
-            if let Some(unknown) = settings.at_least.keys().find(|name| !known.contains(&name.as_str())) {
-                let names = if known.is_empty() { "nothing: it has none".to_owned() } else { known.join(", ") };
-                return Err(format!("kinds.{kind}.at-least: there is no threshold `{unknown}`: write {names}"));
+            let known =
+                THRESHOLDS.iter().find(|(of, _)| *of == kind).map_or(&[][..], |(_, names)| names);
+            if let Some(unknown) =
+                settings.at_least.keys().find(|name| !known.contains(&name.as_str()))
+            {
+                let names = if known.is_empty() {
+                    "nothing: it has none".to_owned()
+                } else {
+                    known.join(", ")
+                };
+                return Err(format!(
+                    "kinds.{kind}.at-least: there is no threshold `{unknown}`: write {names}"
+                ));
             }
-            of_kinds.insert(kind, KindSettings { is_off: settings.off, least_share, at_least: settings.at_least });
+            of_kinds.insert(
+                kind,
+                KindSettings { is_off: settings.off, least_share, at_least: settings.at_least },
+            );
         }
-        let unit = file.unit.map(|unit| unit.parse().map_err(|error| format!("unit: {error}"))).transpose()?;
+        let unit = file
+            .unit
+            .map(|unit| unit.parse().map_err(|error| format!("unit: {error}")))
+            .transpose()?;
         let least_share = file.least_share.map_or(Ok(Config::default().least_share), share)?;
-        Ok(Config { unit, least_share, of_kinds, accepted: file.accepted, own, ..Config::default() })
+        Ok(Config {
+            unit,
+            least_share,
+            of_kinds,
+            accepted: file.accepted,
+            own,
+            ..Config::default()
+        })
     }
 
     /// Returns true if a kind is looked for.
@@ -125,12 +162,18 @@ impl Config {
 
     /// Returns a threshold of a kind: `usual`, unless the settings have another.
     pub(super) fn at_least(&self, kind: &str, name: &str, usual: u64) -> u64 {
-        self.of_kinds.get(kind).and_then(|settings| settings.at_least.get(name)).copied().unwrap_or(usual)
+        self.of_kinds
+            .get(kind)
+            .and_then(|settings| settings.at_least.get(name))
+            .copied()
+            .unwrap_or(usual)
     }
 
     /// Returns whether anybody has to look at a finding.
     pub(super) fn state_of(&self, fingerprint: &str) -> State {
-        if let Some(accepted) = self.accepted.iter().find(|accepted| accepted.fingerprint == fingerprint) {
+        if let Some(accepted) =
+            self.accepted.iter().find(|accepted| accepted.fingerprint == fingerprint)
+        {
             return State::Accepted(accepted.reason.clone());
         }
         let is_known = self.baseline.as_ref().is_some_and(|baseline| baseline.knows(fingerprint));
@@ -197,7 +240,10 @@ mod tests {
         "#;
         let config = Config::parse(text, &["repeated", "backlog"]).expect("it is right");
         assert!(config.unit.as_ref().is_some_and(|unit| unit.matches("page::frame")));
-        assert_eq!((config.least_share_of("repeated"), config.least_share_of("other")), (0.05, 0.02));
+        assert_eq!(
+            (config.least_share_of("repeated"), config.least_share_of("other")),
+            (0.05, 0.02)
+        );
         assert!(config.wants("repeated") && !config.wants("backlog"));
         assert_eq!(config.at_least("repeated", "calls", 20), 100);
         assert_eq!(config.at_least("repeated", "subjects", 8), 8);
@@ -218,12 +264,16 @@ mod tests {
         check("[finding]", "unknown field `finding`");
         check("[findings]\nleast-share = 300", "least-share: 300 is no percentage");
         check("[findings]\nunit = \"\"", "unit: ");
-        check("[findings.kinds.repeatd]\noff = true", "there is no kind `repeatd`: write one of repeated");
+        check(
+            "[findings.kinds.repeatd]\noff = true",
+            "there is no kind `repeatd`: write one of repeated",
+        );
         let text = "[findings.kinds.repeated]\nat-least = { call = 3 }";
         check(text, "kinds.repeated.at-least: there is no threshold `call`: write calls, subjects");
         check("[[findings.accepted]]\nfingerprint = \"a\"", "missing field `reason`");
         check("[[findings.accepted]]\nfingerprint = \"a\"\nreason = \" \"", "a has no reason");
-        let own = "[[findings.own]]\nkind = \"repeated\"\nwhen = \"count(*) > 1\"\ntitle = \"again\"";
+        let own =
+            "[[findings.own]]\nkind = \"repeated\"\nwhen = \"count(*) > 1\"\ntitle = \"again\"";
         check(own, "there is a kind `repeated` already");
     }
 }

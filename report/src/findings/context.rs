@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 
 use metaspy_format::facts::{Facts, SelfKind};
 use metaspy_probe::{KindId, SiteId, SiteKind, Subject, unqualified};
-use metaspy_reader::{EventId, Filter, Origin, Outcome, Reason, ResolvedEvent, Store, Survey, Totals};
+use metaspy_reader::{
+    EventId, Filter, Origin, Outcome, Reason, ResolvedEvent, Store, Survey, Totals,
+};
 
 use super::finding::NAMED;
 use super::map::{HashMap, HashSet};
@@ -105,7 +107,8 @@ impl<'s> Context<'s> {
             program: OnceLock::new(),
             types: OnceLock::new(),
         };
-        context.site_kinds = context.sites_with_events().map(|site| context.site_kind(site)).collect();
+        context.site_kinds =
+            context.sites_with_events().map(|site| context.site_kind(site)).collect();
         context
     }
 
@@ -136,17 +139,21 @@ impl<'s> Context<'s> {
         self.site_kinds.contains(&kind)
     }
 
-    /// Returns true if the subjects of a kind are places in memory: nothing but an address tells them apart.
+    /// Returns true if the subjects of a kind are places in memory: nothing but an address tells
+    /// them apart.
     pub fn is_place(&self, kind: KindId) -> bool {
         self.places.get(usize::from(kind.0)).is_some_and(|is_place| *is_place)
     }
 
-    /// Returns true if events on a subject are taken to be on one object, after the last event was read.
+    /// Returns true if events on a subject are taken to be on one object, after the last event was
+    /// read.
     ///
-    /// Memory is used again, so a place has many objects in turn. Where no call of a kind takes `&mut self`, its objects are
-    /// values, such as numbers and keys, which are copied from place to place and never change.
+    /// Memory is used again, so a place has many objects in turn. Where no call of a kind takes
+    /// `&mut self`, its objects are values, such as numbers and keys, which are copied from place
+    /// to place and never change.
     pub fn is_one_object(&self, subject: Subject) -> bool {
-        !self.is_place(subject.kind) || self.lasting.get_or_init(|| self.lasting_kinds()).contains(&subject.kind)
+        !self.is_place(subject.kind)
+            || self.lasting.get_or_init(|| self.lasting_kinds()).contains(&subject.kind)
     }
 
     /// Returns the kinds of places that some call takes as `&mut self`.
@@ -156,9 +163,9 @@ impl<'s> Context<'s> {
         for &(site, subject) in &self.pairs {
             if let Some(Subject { kind, .. }) = subject
                 && self.is_place(kind)
-                && *changes
-                    .entry(site)
-                    .or_insert_with(|| self.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Mut))
+                && *changes.entry(site).or_insert_with(|| {
+                    self.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Mut)
+                })
             {
                 kinds.insert(kind);
             }
@@ -171,7 +178,8 @@ impl<'s> Context<'s> {
         self.has_tests
     }
 
-    /// Returns the test that an event belongs to. A test makes its own objects, so those of two tests are not compared.
+    /// Returns the test that an event belongs to. A test makes its own objects, so those of two
+    /// tests are not compared.
     pub(super) fn test_of(&self, id: EventId) -> OfTest {
         if !self.has_tests {
             return OfTest::None;
@@ -179,7 +187,9 @@ impl<'s> Context<'s> {
         let mut causes = self.store.causes(id);
         let root = causes.by_ref().last().or_else(|| self.store.event(id));
         match (root, causes.origin()) {
-            (Some(root), Origin::Root) if self.facts(root.site).is_some_and(|facts| facts.is_test) => {
+            (Some(root), Origin::Root)
+                if self.facts(root.site).is_some_and(|facts| facts.is_test) =>
+            {
                 OfTest::Test(root.id)
             }
             (Some(_), Origin::Root) => OfTest::None,
@@ -187,7 +197,8 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Returns true if some of these events are of a test, which chooses its inputs and makes failures happen.
+    /// Returns true if some of these events are of a test, which chooses its inputs and makes
+    /// failures happen.
     pub(super) fn are_of_tests(&self, events: &[EventId]) -> bool {
         events.iter().any(|id| self.test_of(*id) != OfTest::None)
     }
@@ -217,8 +228,8 @@ impl<'s> Context<'s> {
         known.unwrap_or_else(|| FoundSite { id, ..FoundSite::of_path(self.store.site_path(id)) })
     }
 
-    /// Returns true if an event failed: it returned an `Err` or panicked. A `None` is an answer, and so is the end of an
-    /// iterator. A parser tries productions that do not match.
+    /// Returns true if an event failed: it returned an `Err` or panicked. A `None` is an answer,
+    /// and so is the end of an iterator. A parser tries productions that do not match.
     pub fn is_failure(&self, event: &ResolvedEvent) -> bool {
         match event.event.outcome {
             Outcome::Panicked => self.site_kind(event.event.site) != SiteKind::Production,
@@ -231,15 +242,18 @@ impl<'s> Context<'s> {
     pub(super) fn failures_of(&self, site: SiteId) -> u64 {
         let numbers = self.survey.site(site);
         let failed = if self.of_site(site).fails { numbers.failed } else { 0 };
-        let panicked = if self.site_kind(site) == SiteKind::Production { 0 } else { numbers.panicked };
+        let panicked =
+            if self.site_kind(site) == SiteKind::Production { 0 } else { numbers.panicked };
         failed + panicked
     }
 
-    /// Returns the sending of a message, if an event is its receipt. The receipt of a channel is an instant, and that of a
-    /// list of callbacks lasts as long as the callback.
+    /// Returns the sending of a message, if an event is its receipt. The receipt of a channel is an
+    /// instant, and that of a list of callbacks lasts as long as the callback.
     pub fn sending<'e>(&self, event: &'e ResolvedEvent) -> Option<&'e Reason> {
         let site = event.event.site;
-        let OfSite { kind: SiteKind::Announcement, is_received, .. } = *self.of_site(site) else { return None };
+        let OfSite { kind: SiteKind::Announcement, is_received, .. } = *self.of_site(site) else {
+            return None;
+        };
         let sending = event.cause.event().filter(|cause| cause.site != site)?;
         let is_announced = self.site_kind(sending.site) == SiteKind::Announcement;
         let is_receipt = event.event.outcome == Outcome::Instant || is_received;
@@ -251,7 +265,8 @@ impl<'s> Context<'s> {
         self.store.site(site).and_then(|site| site.facts())
     }
 
-    /// Returns the ticks that an event takes of its thread's time. Those of an async call are in its polls.
+    /// Returns the ticks that an event takes of its thread's time. Those of an async call are in
+    /// its polls.
     pub fn busy_ticks(&self, event: &ResolvedEvent) -> u64 {
         match self.site_kind(event.event.site) {
             SiteKind::Async => self.store.polls(event.event.id).map_or(0, |polls| polls.busy_ticks),
@@ -259,8 +274,8 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Returns the type and the method of a site: `Scene::layout`. A method of a trait is named with its trait and the type
-    /// that implements it: `Scene::Display::fmt`.
+    /// Returns the type and the method of a site: `Scene::layout`. A method of a trait is named
+    /// with its trait and the type that implements it: `Scene::Display::fmt`.
     pub fn name(&self, site: SiteId) -> &'s str {
         let path = self.store.site_path(site);
         let words = self.store.site(site).map_or("", |site| site.facts.as_str());
@@ -286,18 +301,29 @@ impl<'s> Context<'s> {
 
     /// Returns subjects by their number of events, as they are named in a finding.
     pub fn subjects(&self, events: &HashMap<Subject, u64>) -> FoundSubjects {
-        let mut worst: Vec<(Subject, u64)> = events.iter().map(|(subject, events)| (*subject, *events)).collect();
+        let mut worst: Vec<(Subject, u64)> =
+            events.iter().map(|(subject, events)| (*subject, *events)).collect();
         worst.sort_by_key(|&(subject, events)| (std::cmp::Reverse(events), subject));
         worst.truncate(NAMED);
         let mut kinds: Vec<_> = events.keys().map(|subject| subject.kind).collect();
         kinds.sort();
         kinds.dedup();
         let kind = match kinds[..] {
-            [only] => self.store.kind(only).map(|kind| kind.short_name().to_owned()).unwrap_or_default(),
+            [only] => {
+                self.store.kind(only).map(|kind| kind.short_name().to_owned()).unwrap_or_default()
+            }
             _ => String::new(),
         };
-        let named = |(subject, events)| FoundSubject { subject, text: self.store.subject_text(subject), events };
-        FoundSubjects { kind, count: events.len() as u64, worst: worst.into_iter().map(named).collect() }
+        let named = |(subject, events)| FoundSubject {
+            subject,
+            text: self.store.subject_text(subject),
+            events,
+        };
+        FoundSubjects {
+            kind,
+            count: events.len() as u64,
+            worst: worst.into_iter().map(named).collect(),
+        }
     }
 
     /// Returns a sentence if the recording has no events.
@@ -311,8 +337,8 @@ impl<'s> Context<'s> {
         (self.survey.events == 0).then(|| missing.to_owned())
     }
 
-    /// Returns a sentence if calls are missing between events of the window. A finding that states that something did
-    /// *not* happen needs all of them.
+    /// Returns a sentence if calls are missing between events of the window. A finding that states
+    /// that something did *not* happen needs all of them.
     pub fn missing_calls(&self) -> Option<String> {
         let Totals { counted: only_counted, lost, unnamed, .. } = self.totals;
         let missing = lost.saturating_add(unnamed);
@@ -321,14 +347,16 @@ impl<'s> Context<'s> {
             return Some(format!("{lost}: record with a larger METASPY_BUDGET"));
         }
         let damage = self.store.missing().first().cloned();
-        let only_counted = (only_counted > 0)
-            .then(|| format!("{} were only counted: record them as events", counted(only_counted, "call")));
+        let only_counted = (only_counted > 0).then(|| {
+            format!("{} were only counted: record them as events", counted(only_counted, "call"))
+        });
         self.missing_events().or(damage).or(only_counted)
     }
 
     /// Returns a sentence if functions ran of which the hooks do not see whether they failed.
     pub(super) fn missing_failures(&self) -> Option<String> {
-        let missing = "whether functions that return `Result` failed is not recorded: weave with --returns";
+        let missing =
+            "whether functions that return `Result` failed is not recorded: weave with --returns";
         let mut sites = self.store.sites().iter();
         let is_unseen = sites.any(|site| {
             let is_said = site.facts.split(' ').any(|word| word == UNSEEN);
@@ -340,12 +368,17 @@ impl<'s> Context<'s> {
     /// Returns a sentence if most of the calls are no events of the window.
     pub(super) fn missing_window(&self) -> Option<String> {
         let Totals { stored, emitted, counted: only_counted, .. } = self.totals;
-        let variable = if only_counted > emitted / 2 { "METASPY_MODE=full" } else { "a larger METASPY_BUDGET" };
+        let variable = if only_counted > emitted / 2 {
+            "METASPY_MODE=full"
+        } else {
+            "a larger METASPY_BUDGET"
+        };
         let part = format!("{} of {} calls are events", grouped(stored), grouped(emitted));
         (stored < emitted / 2).then(|| format!("{part}: record with {variable}"))
     }
 
-    /// Returns true if no event that began at the same time as this one or later has left the window.
+    /// Returns true if no event that began at the same time as this one or later has left the
+    /// window.
     pub fn is_whole_since(&self, event: &ResolvedEvent) -> bool {
         event.event.start >= self.survey.whole_from
     }

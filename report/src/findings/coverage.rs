@@ -31,28 +31,37 @@ pub(super) const MORE_TESTS: OfRecording = OfRecording {
     kind: "more-tests",
     missing: missing_tests,
     find: |context| {
-        let title = |count: &str, owner: &str| format!("tests run {count} of {owner} once or on one object only");
-        let advice = "they have five branches or more: test them with other inputs and other objects";
+        let title = |count: &str, owner: &str| {
+            format!("tests run {count} of {owner} once or on one object only")
+        };
+        let advice =
+            "they have five branches or more: test them with other inputs and other objects";
         of_patterns(MORE_TESTS.kind, &[Pattern::MoreTests], title, advice, context)
     },
 };
 
-/// Returns true if tests and returned values were measured. Without them, nobody needs to read the program.
+/// Returns true if tests and returned values were measured. Without them, nobody needs to read the
+/// program.
 pub(super) fn is_measured(context: &Context<'_>) -> bool {
     context.store.united_profiles().iter().any(|profile| profile.name == built_in::COVERAGE)
 }
 
 fn missing_tests(context: &Context<'_>) -> Option<String> {
     let is_tested = is_measured(context)
-        && context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| !it.profile.tests.is_empty());
+        && context
+            .program()
+            .methods()
+            .filter_map(|it| it.method.as_deref())
+            .any(|it| !it.profile.tests.is_empty());
     if !is_tested {
         return Some("it has no tests: record with `cargo metaspy test`".to_owned());
     }
     missing_of_run(context.store)
 }
 
-/// Returns a sentence if a recording is one of several of a run and others are not read. `cargo metaspy test` records each
-/// test program into a file of the run's directory, and any of them may test what the others do not.
+/// Returns a sentence if a recording is one of several of a run and others are not read.
+/// `cargo metaspy test` records each test program into a file of the run's directory, and any of
+/// them may test what the others do not.
 fn missing_of_run(store: &Store) -> Option<String> {
     let merged = store.processes().iter().map(|process| Path::new(&process.source));
     let read: Vec<&Path> = store.path().into_iter().chain(merged).collect();
@@ -63,7 +72,10 @@ fn missing_of_run(store: &Store) -> Option<String> {
         return None;
     }
     let recordings = runs::recordings_in(directory);
-    let others = recordings.iter().filter(|path| path.file_name().is_some_and(|name| !names.contains(name))).count();
+    let others = recordings
+        .iter()
+        .filter(|path| path.file_name().is_some_and(|name| !names.contains(name)))
+        .count();
     let text = counted(others as u64, "other recording");
     (others > 0).then(|| format!("{text} of its run may test more: name the directory of the run"))
 }
@@ -77,12 +89,18 @@ fn of_patterns(
     context: &Context<'_>,
 ) -> Vec<Finding> {
     let found = patterns(context.program());
-    let examples = found.iter().filter(|found| wanted.contains(&found.pattern)).flat_map(|found| &found.examples);
-    let examples = examples.filter(|example| !example.methods.iter().all(|method| is_of_integration_tests(method)));
+    let examples = found
+        .iter()
+        .filter(|found| wanted.contains(&found.pattern))
+        .flat_map(|found| &found.examples);
+    let examples = examples
+        .filter(|example| !example.methods.iter().all(|method| is_of_integration_tests(method)));
     let mut stated: HashSet<&str> = HashSet::default();
     let new = examples.filter(|example| stated.insert(example.ty.path_text()));
-    let finding =
-        |example: &Example<'_>| Finding { advice: advice.to_owned(), ..of_pattern(kind, example, title, context) };
+    let finding = |example: &Example<'_>| Finding {
+        advice: advice.to_owned(),
+        ..of_pattern(kind, example, title, context)
+    };
     new.map(finding).collect()
 }
 
@@ -91,22 +109,33 @@ fn is_of_integration_tests(method: &Element) -> bool {
     method.method.as_deref().is_some_and(|method| is_in_tests(&method.site.file))
 }
 
-/// Returns true for a file of integration tests, which are crates of their own: `tests/api.rs`. A package may itself be in a
-/// directory of this name.
+/// Returns true for a file of integration tests, which are crates of their own: `tests/api.rs`. A
+/// package may itself be in a directory of this name.
 fn is_in_tests(file: &str) -> bool {
     let mut directories = Path::new(file).parent().into_iter().flatten();
     directories.rfind(|name| *name == "tests" || *name == "src").is_some_and(|name| name == "tests")
 }
 
-fn of_pattern(kind: &str, example: &Example<'_>, title: fn(&str, &str) -> String, context: &Context<'_>) -> Finding {
+fn of_pattern(
+    kind: &str,
+    example: &Example<'_>,
+    title: fn(&str, &str) -> String,
+    context: &Context<'_>,
+) -> Finding {
     let methods = &example.methods;
     let lines: u64 = methods.iter().map(|method| method.lines).sum();
-    let mut names = methods.iter().take(NAMED).map(|method| method.name.as_str()).collect::<Vec<_>>().join(", ");
+    let mut names = methods
+        .iter()
+        .take(NAMED)
+        .map(|method| method.name.as_str())
+        .collect::<Vec<_>>()
+        .join(", ");
     if methods.len() > NAMED {
         names.push_str(&format!(" and {} more", methods.len() - NAMED));
     }
     let owner = example.ty.path_text();
-    let sites = methods.iter().filter_map(|method| method.site()).map(|site| context.site(site)).collect();
+    let sites =
+        methods.iter().filter_map(|method| method.site()).map(|site| context.site(site)).collect();
     let title = title(&counted(methods.len() as u64, "method"), short_path(owner));
     let mut finding = Finding::new(kind, title, sites);
     finding.evidence = Evidence {
@@ -139,7 +168,8 @@ mod tests {
 
     #[test]
     fn one_of_several_recordings_of_a_run_does_not_tell_what_is_untested() {
-        let run = env::temp_dir().join(format!("metaspy-untested-{}", process::id())).join("woven-7");
+        let run =
+            env::temp_dir().join(format!("metaspy-untested-{}", process::id())).join("woven-7");
         fs::create_dir_all(&run).expect("it can be created");
         let record = |name: &str, process: u64| {
             let file = run.join(name);

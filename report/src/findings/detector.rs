@@ -38,12 +38,14 @@ pub trait Detector: Send {
     /// Returns the word of the kind, which never changes: `repeated`.
     fn kind(&self) -> &str;
 
-    /// Returns why the recording cannot show findings of this kind, and what to record; `None` if it can.
+    /// Returns why the recording cannot show findings of this kind, and what to record; `None` if
+    /// it can.
     fn missing(&self, context: &Context<'_>) -> Option<String> {
         context.missing_events()
     }
 
-    /// Returns the sites whose events may have a part in a finding, as far as the survey tells. The detector gets no others.
+    /// Returns the sites whose events may have a part in a finding, as far as the survey tells. The
+    /// detector gets no others.
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
         context.sites_with_events().collect()
     }
@@ -51,8 +53,8 @@ pub trait Detector: Send {
     /// Takes the next events. A detector gets every event of its sites once, in order of time.
     fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>);
 
-    /// Returns which findings of the kind the recording cannot show, and what to record, after the last event; `None` if it
-    /// can show all.
+    /// Returns which findings of the kind the recording cannot show, and what to record, after the
+    /// last event; `None` if it can show all.
     fn missing_part(&self, context: &Context<'_>) -> Option<String> {
         context.missing_window()
     }

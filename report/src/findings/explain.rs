@@ -28,8 +28,13 @@ mod tests {
 
     #[test]
     fn each_kind_is_explained_in_the_same_parts() {
-        const PARTS: [&str; 5] =
-            ["**Why it matters.**", "**Example.**", "**What to do.**", "**When it is wrong.**", "**To record.**"];
+        const PARTS: [&str; 5] = [
+            "**Why it matters.**",
+            "**Example.**",
+            "**What to do.**",
+            "**When it is wrong.**",
+            "**To record.**",
+        ];
         let explained: Vec<&str> = sections().map(|(kind, _)| kind).collect();
         for detector in super::super::detectors() {
             let kind = detector.kind();
@@ -37,7 +42,10 @@ mod tests {
         }
         for (kind, text) in sections() {
             let places: Vec<Option<usize>> = PARTS.iter().map(|part| text.find(part)).collect();
-            assert!(places.iter().all(Option::is_some) && places.is_sorted(), "`{kind}` has {PARTS:?} in this order");
+            assert!(
+                places.iter().all(Option::is_some) && places.is_sorted(),
+                "`{kind}` has {PARTS:?} in this order"
+            );
         }
     }
 }

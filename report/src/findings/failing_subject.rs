@@ -23,8 +23,9 @@ pub(super) const SUBJECT_PERCENT: u64 = 30;
 pub(super) const SITE_PERCENT: u64 = 50;
 /// Least ratio between the rate of failures of a failing subject and that of all others.
 pub(super) const TIMES: u64 = 5;
-/// Share of failures from which on a failing subject never works, in percent. Below it, a subject with so many times the calls
-/// of the others may be refused because of them, as by a limit or a balance.
+/// Share of failures from which on a failing subject never works, in percent. Below it, a subject
+/// with so many times the calls of the others may be refused because of them, as by a limit or a
+/// balance.
 const BROKEN_PERCENT: u64 = 75;
 const BUSIER: u64 = 3;
 
@@ -91,16 +92,30 @@ impl Detector for FailingSubject {
                 && calls.calls > 0
                 && context.is_one_object(*subject)
             {
-                sites.entry(*site).or_default().push(OfSubject { row, subject: *subject, calls: *calls });
+                sites.entry(*site).or_default().push(OfSubject {
+                    row,
+                    subject: *subject,
+                    calls: *calls,
+                });
             }
         }
-        sites.into_iter().filter_map(|(site, subjects)| self.finding(site, subjects, context)).collect()
+        sites
+            .into_iter()
+            .filter_map(|(site, subjects)| self.finding(site, subjects, context))
+            .collect()
     }
 }
 
 impl FailingSubject {
-    fn finding(&self, site: SiteId, mut subjects: Vec<OfSubject>, context: &Context<'_>) -> Option<Finding> {
-        let sum = |of: &[OfSubject], number: fn(&Calls) -> u32| of.iter().map(|it| u64::from(number(&it.calls))).sum();
+    fn finding(
+        &self,
+        site: SiteId,
+        mut subjects: Vec<OfSubject>,
+        context: &Context<'_>,
+    ) -> Option<Finding> {
+        let sum = |of: &[OfSubject], number: fn(&Calls) -> u32| {
+            of.iter().map(|it| u64::from(number(&it.calls))).sum()
+        };
         let failures: u64 = sum(&subjects, |calls| calls.failures);
         let all: u64 = sum(&subjects, |calls| calls.calls);
         if failures < u64::from(FAILURES) || subjects.len() < SUBJECTS {
@@ -125,20 +140,27 @@ impl FailingSubject {
             return None;
         }
         let usual = median(rest.iter().map(|it| u64::from(it.calls.calls)));
-        let is_busier = calls_of_failing >= usual.saturating_mul(BUSIER).saturating_mul(count as u64);
+        let is_busier =
+            calls_of_failing >= usual.saturating_mul(BUSIER).saturating_mul(count as u64);
         if is_busier && !is_share(of_failing, calls_of_failing, BROKEN_PERCENT) {
             return None;
         }
-        let events: Vec<EventId> =
-            failing.iter().flat_map(|it| self.events.get(&it.row).into_iter().flatten().copied()).collect();
+        let events: Vec<EventId> = failing
+            .iter()
+            .flat_map(|it| self.events.get(&it.row).into_iter().flatten().copied())
+            .collect();
         if context.are_of_tests(&events) {
             return None;
         }
         let name = context.name(site);
         let words = if count == 1 { "one subject".to_owned() } else { format!("{count} subjects") };
-        let mut finding =
-            Finding::new(KIND, format!("{name} fails on {words} and hardly on the others"), vec![context.site(site)]);
-        finding.subjects = context.subjects(&failing.iter().map(|it| (it.subject, it.calls.failures.into())).collect());
+        let mut finding = Finding::new(
+            KIND,
+            format!("{name} fails on {words} and hardly on the others"),
+            vec![context.site(site)],
+        );
+        finding.subjects = context
+            .subjects(&failing.iter().map(|it| (it.subject, it.calls.failures.into())).collect());
         let ticks = failing.iter().map(|it| it.calls.failed_ticks).sum();
         finding.cost = Cost::of_work(context.ns(ticks), of_failing);
         finding.evidence = Evidence {
@@ -152,12 +174,18 @@ impl FailingSubject {
                 grouped(calls_of_rest),
                 grouped(rest.len() as u64),
             ),
-            numbers: vec![("failures", failures), ("failures_of_subjects", of_failing), ("calls", all)],
+            numbers: vec![
+                ("failures", failures),
+                ("failures_of_subjects", of_failing),
+                ("calls", all),
+            ],
             events,
             filter: format!("{} outcome:failed,panicked", context.filter(site)),
         };
         finding.certainty = context.counted("counts exact");
-        finding.advice = "look at what these subjects have in common: state, input, quota, connection".to_owned();
+        finding.advice =
+            "look at what these subjects have in common: state, input, quota, connection"
+                .to_owned();
         Some(finding)
     }
 }
@@ -174,7 +202,8 @@ mod tests {
         let mut run = Run::new();
         for round in 0..30 {
             for tenant in 0..12 {
-                let outcome = if fails(tenant, round) { Outcome::Failed } else { Outcome::Succeeded };
+                let outcome =
+                    if fails(tenant, round) { Outcome::Failed } else { Outcome::Succeeded };
                 run.ended_call("shop::handle", tenant, outcome, |run| run.work(100));
             }
         }
@@ -204,7 +233,11 @@ mod tests {
             for round in 0..30 {
                 for tenant in 0..12 {
                     for call in 0..if tenant == 7 { calls } else { 1 } {
-                        let outcome = if tenant == 7 && call < refused { Outcome::Failed } else { Outcome::Succeeded };
+                        let outcome = if tenant == 7 && call < refused {
+                            Outcome::Failed
+                        } else {
+                            Outcome::Succeeded
+                        };
                         run.ended_call("shop::handle", tenant, outcome, |run| run.work(round));
                     }
                 }

@@ -1,4 +1,5 @@
-//! `failing-subject`, for units of work: the failures of a site are below one kind of request, and hardly below the others.
+//! `failing-subject`, for units of work: the failures of a site are below one kind of request, and
+//! hardly below the others.
 
 use metaspy_probe::SiteId;
 use metaspy_reader::{EventId, ResolvedEvent};
@@ -9,7 +10,8 @@ use super::map::{ByPair, HashMap};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
-/// Least number of kinds of units of work that call the site. Where there are two, one may expect failures.
+/// Least number of kinds of units of work that call the site. Where there are two, one may expect
+/// failures.
 const UNITS: usize = 3;
 /// Least number of failures, and of calls of each kind of units.
 const CALLS: u64 = 20;
@@ -64,12 +66,17 @@ impl Detector for FailingUnit {
     }
 }
 
-fn finding(site: SiteId, units: &HashMap<SiteId, &Calls>, context: &Context<'_>) -> Option<Finding> {
+fn finding(
+    site: SiteId,
+    units: &HashMap<SiteId, &Calls>,
+    context: &Context<'_>,
+) -> Option<Finding> {
     let (&unit, failing) = units.iter().max_by_key(|&(unit, calls)| (calls.failures, *unit))?;
     let calls: u64 = units.values().map(|calls| calls.calls).sum();
     let failures: u64 = units.values().map(|calls| calls.failures).sum();
     let (calls_of_rest, of_rest) = (calls - failing.calls, failures - failing.failures);
-    let is_often = failing.failures >= CALLS && failing.failures * 100 >= failing.calls * SUBJECT_PERCENT;
+    let is_often =
+        failing.failures >= CALLS && failing.failures * 100 >= failing.calls * SUBJECT_PERCENT;
     let has_others = units.len() >= UNITS && units.values().all(|calls| calls.calls >= CALLS);
     let is_most = failing.failures * 100 >= failures * SITE_PERCENT;
     // failing.failures / failing.calls >= TIMES * of_rest / calls_of_rest
@@ -94,12 +101,21 @@ fn finding(site: SiteId, units: &HashMap<SiteId, &Calls>, context: &Context<'_>)
             grouped(calls_of_rest),
             units.len() - 1,
         ),
-        numbers: vec![("failures", failures), ("failures_of_unit", failing.failures), ("calls", calls)],
+        numbers: vec![
+            ("failures", failures),
+            ("failures_of_unit", failing.failures),
+            ("calls", calls),
+        ],
         events: failing.events.clone(),
-        filter: format!("{} cause:{} outcome:failed,panicked", context.filter(site), context.store.site_path(unit)),
+        filter: format!(
+            "{} cause:{} outcome:failed,panicked",
+            context.filter(site),
+            context.store.site_path(unit)
+        ),
     };
-    finding.certainty =
-        Certainty::Estimated("the counts are exact; failures may be expected in these units of work".to_owned());
+    finding.certainty = Certainty::Estimated(
+        "the counts are exact; failures may be expected in these units of work".to_owned(),
+    );
     finding.advice = format!("look at what {below} passes on that the others do not");
     Some(finding)
 }
@@ -116,8 +132,11 @@ mod tests {
         let mut run = Run::new();
         for round in 0..60 {
             for caller in callers {
-                let outcome = if fails(caller, round) { Outcome::Failed } else { Outcome::Succeeded };
-                run.call(caller, None, |run| _ = run.ended_call("clinic::book", round, outcome, |run| run.work(100)));
+                let outcome =
+                    if fails(caller, round) { Outcome::Failed } else { Outcome::Succeeded };
+                run.call(caller, None, |run| {
+                    _ = run.ended_call("clinic::book", round, outcome, |run| run.work(100))
+                });
             }
         }
         assert_eq!(run.found(FailingUnit::default()), expected);
@@ -127,7 +146,11 @@ mod tests {
     fn failures_below_one_caller_are_found() {
         let found = "book fails below import and hardly below the others: failures=51 failures_of_unit=50 calls=180";
         let fails = |caller: &str, round| {
-            if caller == "clinic::import" { round >= 10 } else { caller == "clinic::desk" && round == 3 }
+            if caller == "clinic::import" {
+                round >= 10
+            } else {
+                caller == "clinic::desk" && round == 3
+            }
         };
         check(&["clinic::desk", "clinic::import", "clinic::website"], fails, &[found]);
     }
@@ -144,8 +167,14 @@ mod tests {
             let mut run = Run::new();
             run.function("clinic", "clinic::books", words);
             run.call("clinic::books", None, |run| {
-                for caller in (0..60).flat_map(|_| ["clinic::desk", "clinic::import", "clinic::website"]) {
-                    let outcome = if caller == "clinic::import" { Outcome::Failed } else { Outcome::Succeeded };
+                for caller in
+                    (0..60).flat_map(|_| ["clinic::desk", "clinic::import", "clinic::website"])
+                {
+                    let outcome = if caller == "clinic::import" {
+                        Outcome::Failed
+                    } else {
+                        Outcome::Succeeded
+                    };
                     run.call(caller, None, |run| {
                         _ = run.ended_call("clinic::book", None, outcome, |run| run.work(100))
                     });

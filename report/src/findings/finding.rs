@@ -6,7 +6,8 @@ use metaspy_reader::{EventId, RecordedSite};
 /// Maximum number of events and of subjects that a finding names.
 pub(super) const NAMED: usize = 10;
 
-/// Returns true if a part is at least this share of the whole, in percent. Numbers of a damaged recording may be of any size.
+/// Returns true if a part is at least this share of the whole, in percent. Numbers of a damaged
+/// recording may be of any size.
 pub(super) fn is_share(part: u64, whole: u64, percent: u64) -> bool {
     u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)
 }
@@ -102,7 +103,8 @@ pub struct Cost {
     pub time_ppm: u32,
     /// Share of the events, in millionths.
     pub events_ppm: u32,
-    /// True if the numbers are lower bounds, because a part of the calls left the window, was lost, or was only counted.
+    /// True if the numbers are lower bounds, because a part of the calls left the window, was lost,
+    /// or was only counted.
     pub at_least: bool,
 }
 
@@ -114,7 +116,8 @@ pub enum Whole {
     Work,
     /// Time from begin to end of all roots, with the time in which they wait.
     Roots,
-    /// Time for which threads were recorded, all of them or those where it happened, in nanoseconds.
+    /// Time for which threads were recorded, all of them or those where it happened, in
+    /// nanoseconds.
     Threads(u64),
 }
 
@@ -178,13 +181,16 @@ impl Finding {
         !self.is_small && self.state.is_open()
     }
 
-    /// Returns the name that is the same in every run: of the kind, the paths of the sites and the kind of the subjects.
+    /// Returns the name that is the same in every run: of the kind, the paths of the sites and the
+    /// kind of the subjects.
     pub(super) fn computed_fingerprint(&self) -> String {
-        let texts = self.sites.iter().map(|site| &site.path).chain([&self.kind, &self.subjects.kind]);
+        let texts =
+            self.sites.iter().map(|site| &site.path).chain([&self.kind, &self.subjects.kind]);
         let bytes = texts.flat_map(|text| text.bytes().chain([0]));
         // FNV-1a, because its numbers are the same on every machine and in every version.
-        let hash = bytes
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
         format!("{}-{hash:016x}", self.kind)
     }
 }
@@ -192,7 +198,12 @@ impl Finding {
 impl FoundSite {
     /// Returns a site as it is named in a finding.
     pub(super) fn of_site(site: &RecordedSite) -> FoundSite {
-        FoundSite { id: site.id, path: site.path.clone(), file: site.file.clone(), line: site.lines.0 }
+        FoundSite {
+            id: site.id,
+            path: site.path.clone(),
+            file: site.file.clone(),
+            line: site.lines.0,
+        }
     }
 
     /// Returns what a path names that is no site, such as a trait.
@@ -264,7 +275,9 @@ impl Certainty {
     /// Returns the reason.
     pub fn reason(&self) -> &str {
         match self {
-            Certainty::Proved(reason) | Certainty::AtLeast(reason) | Certainty::Estimated(reason) => reason,
+            Certainty::Proved(reason)
+            | Certainty::AtLeast(reason)
+            | Certainty::Estimated(reason) => reason,
         }
     }
 }

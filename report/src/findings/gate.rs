@@ -25,14 +25,26 @@ impl FromStr for Gate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Gate, String> {
-        let help = "write 'repeated > 5 %', 'any > 10 %', or 'repeated' for each finding that is listed";
+        let help =
+            "write 'repeated > 5 %', 'any > 10 %', or 'repeated' for each finding that is listed";
         let wrong = |what: &str| format!("`{}` is no check: {what}; {help}", text.trim());
         let (kind, limit) = match text.split_once('>') {
             None => (text, None),
             Some((kind, limit)) => {
-                let number = limit.trim().strip_suffix('%').ok_or_else(|| wrong("the `%` is missing"))?;
-                let percent = number.trim().parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
-                (kind, Some(percent.ok_or_else(|| wrong("the percentage is no number from 0 to 100"))?))
+                let number =
+                    limit.trim().strip_suffix('%').ok_or_else(|| wrong("the `%` is missing"))?;
+                let percent = number
+                    .trim()
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|percent| (0.0..=100.0).contains(percent));
+                (
+                    kind,
+                    Some(
+                        percent
+                            .ok_or_else(|| wrong("the percentage is no number from 0 to 100"))?,
+                    ),
+                )
             }
         };
         let kind = kind.trim();
@@ -60,14 +72,18 @@ impl Gate {
         Some(self.kind.as_str()).filter(|kind| *kind != ANY)
     }
 
-    /// Decides whether findings fail the check. Only those that are new, not accepted and not estimated do.
+    /// Decides whether findings fail the check. Only those that are new, not accepted and not
+    /// estimated do.
     pub fn judge(&self, findings: &Findings) -> Judgement {
         let is_of = |kind: &str| self.kind().is_none_or(|only| only == kind);
-        let open = findings.found.iter().filter(|finding| is_of(&finding.kind) && finding.state.is_open());
+        let open =
+            findings.found.iter().filter(|finding| is_of(&finding.kind) && finding.state.is_open());
         let beyond: Vec<&Finding> = open.filter(|finding| self.is_beyond(finding)).collect();
-        let is_estimated = |finding: &&&Finding| matches!(finding.certainty, Certainty::Estimated(_));
+        let is_estimated =
+            |finding: &&&Finding| matches!(finding.certainty, Certainty::Estimated(_));
         let estimated = beyond.iter().filter(is_estimated).count();
-        let failing: Vec<&Finding> = beyond.into_iter().filter(|finding| !is_estimated(&finding)).collect();
+        let failing: Vec<&Finding> =
+            beyond.into_iter().filter(|finding| !is_estimated(&finding)).collect();
         let decision = if !failing.is_empty() {
             Decision::Fails(sentence(&failing))
         } else if let Some(missing) = self.missing(findings) {
@@ -89,11 +105,15 @@ impl Gate {
             return Some(format!("{kind} could not be looked for: {}", missing.why));
         }
         if !findings.looked_for.iter().any(|looked_for| looked_for == kind) {
-            return Some(format!("{kind} was not looked for: --kind or metaspy.toml leaves it out"));
+            return Some(format!(
+                "{kind} was not looked for: --kind or metaspy.toml leaves it out"
+            ));
         }
         (findings.totals.stored < findings.totals.emitted).then(|| {
             let advice = "record all calls as events, with a larger METASPY_BUDGET";
-            format!("calls left the window or were only counted, so findings may be missing: {advice}")
+            format!(
+                "calls left the window or were only counted, so findings may be missing: {advice}"
+            )
         })
     }
 
@@ -109,7 +129,11 @@ fn sentence(failing: &[&Finding]) -> String {
     let mut text = counted(failing.len() as u64, "finding");
     for finding in failing.iter().take(NAMED) {
         let cost = super::text::cost(&finding.cost);
-        text.push_str(&format!("\n  {cost:<20}  {}  {}", clean(&finding.title), finding.fingerprint));
+        text.push_str(&format!(
+            "\n  {cost:<20}  {}  {}",
+            clean(&finding.title),
+            finding.fingerprint
+        ));
     }
     match failing.len().saturating_sub(NAMED) {
         0 => {}
@@ -127,7 +151,9 @@ impl Judgement {
     /// Returns why the check cannot be decided, if it cannot.
     pub fn doubt(&self) -> Option<String> {
         match &self.decision {
-            Decision::Undecided(why) => Some(format!("--fail-on '{}' cannot be decided: {why}", self.gate)),
+            Decision::Undecided(why) => {
+                Some(format!("--fail-on '{}' cannot be decided: {why}", self.gate))
+            }
             Decision::Holds | Decision::Fails(_) => None,
         }
     }
@@ -142,7 +168,11 @@ impl fmt::Display for Judgement {
         }
         match self.estimated {
             0 => Ok(()),
-            estimated => write!(f, " (not judged: {}, which are estimated)", counted(estimated as u64, "finding")),
+            estimated => write!(
+                f,
+                " (not judged: {}, which are estimated)",
+                counted(estimated as u64, "finding")
+            ),
         }
     }
 }
@@ -167,8 +197,13 @@ mod tests {
             });
         }
         let own = "[[findings.own]]\nkind = \"leaves\"\nwhen = \"count(site:layout) > 1\"\ntitle = \"{site} runs\"";
-        let config = Config::parse(&format!("{own}\n{config}"), &["repeated"]).expect("the settings are right");
-        run.findings_of(&Config { baseline, kinds: vec!["repeated".into(), "leaves".into()], ..config })
+        let config = Config::parse(&format!("{own}\n{config}"), &["repeated"])
+            .expect("the settings are right");
+        run.findings_of(&Config {
+            baseline,
+            kinds: vec!["repeated".into(), "leaves".into()],
+            ..config
+        })
     }
 
     fn check(gate: &str, findings: &Findings, expected: &str) {
@@ -183,7 +218,11 @@ mod tests {
         check("leaves > 100 %", &found, "passed");
         check("leaves", &found, "FAILED");
         check("any > 20%", &found, "FAILED");
-        check("repeated > 1 %", &found, "passed: repeated > 1 % (not judged: 1 finding, which are estimated)");
+        check(
+            "repeated > 1 %",
+            &found,
+            "passed: repeated > 1 % (not judged: 1 finding, which are estimated)",
+        );
         check("backlog", &found, "UNDECIDED: backlog: backlog was not looked for");
     }
 
@@ -195,8 +234,11 @@ mod tests {
         let known = findings("", Some(Baseline::parse(&document).expect("it is a baseline")));
         check("any", &known, "passed: any");
         assert_eq!((known.listed().count(), known.found.len()), (0, 2));
-        let fingerprint = &found.found.iter().find(|it| it.kind == "leaves").expect("it is found").fingerprint;
-        let accepted = format!("[[findings.accepted]]\nfingerprint = \"{fingerprint}\"\nreason = \"by design\"");
+        let fingerprint =
+            &found.found.iter().find(|it| it.kind == "leaves").expect("it is found").fingerprint;
+        let accepted = format!(
+            "[[findings.accepted]]\nfingerprint = \"{fingerprint}\"\nreason = \"by design\""
+        );
         check("leaves", &findings(&accepted, None), "passed");
     }
 
@@ -217,7 +259,9 @@ mod tests {
 
     #[test]
     fn a_gate_that_cannot_be_read_shows_how_to_write_one() {
-        for text in ["", "> 5 %", "repeated > 5", "repeated > five %", "repeated > 101 %", "two words"] {
+        for text in
+            ["", "> 5 %", "repeated > 5", "repeated > five %", "repeated > 101 %", "two words"]
+        {
             let error = text.parse::<Gate>().expect_err("it is none");
             assert!(error.contains("write 'repeated > 5 %'"), "{error}");
         }

@@ -28,7 +28,8 @@ const GROWTH: f64 = 2.5;
 /// Least cost of the last part in effects or nanoseconds of a call.
 const EFFECTS: f64 = 10.0;
 const SELF_NS: f64 = 1_000.0;
-/// Least share of the work that calls take whose time grows for no reason that is recorded, in percent.
+/// Least share of the work that calls take whose time grows for no reason that is recorded, in
+/// percent.
 const TIME_PERCENT: u64 = 5;
 
 /// Detector of calls whose cost grows.
@@ -63,12 +64,14 @@ struct Calls {
     /// Part of the next call, and the number of calls before the part that follows.
     part: usize,
     part_end: u64,
-    /// Events that another site needs at least, so that the calls of the last part have many effects there.
+    /// Events that another site needs at least, so that the calls of the last part have many
+    /// effects there.
     least_effects: u64,
     last: Vec<EventId>,
 }
 
-/// Effects of the calls of a site at another one, without those on subjects that the other one had not met before.
+/// Effects of the calls of a site at another one, without those on subjects that the other one had
+/// not met before.
 #[derive(Default)]
 struct Effects {
     parts: [u64; PARTS],
@@ -131,7 +134,11 @@ impl Detector for GrowingCost {
             if part == PARTS - 1 && calls.last.len() < NAMED {
                 calls.last.push(it.id);
             }
-            self.open.open(event, kind.is_entered(), Open { id: it.id, site: it.site, subject: it.subject, part });
+            self.open.open(
+                event,
+                kind.is_entered(),
+                Open { id: it.id, site: it.site, subject: it.subject, part },
+            );
         }
     }
 
@@ -151,7 +158,8 @@ impl GrowingCost {
         // A helper on the call's own subject says nothing of what it looks at.
         let is_own = effect.event.subject.is_some() && effect.event.subject == subject;
         if effect.event.subject.is_some() && !is_own {
-            // A call that meets subjects for the first time has a larger input. Several effects on a subject are one.
+            // A call that meets subjects for the first time has a larger input. Several effects on
+            // a subject are one.
             let Some(row) = effect.row else { return };
             let row = row as usize;
             if self.causes.len() <= row {
@@ -165,7 +173,8 @@ impl GrowingCost {
         let effects = self.effects.of(site, effect.event.site);
         effects.parts[part] += 1;
         // What is met at an address for the second time may be another object.
-        let is_known = !is_own && effect.event.subject.is_some_and(|subject| !context.is_place(subject.kind));
+        let is_known =
+            !is_own && effect.event.subject.is_some_and(|subject| !context.is_place(subject.kind));
         effects.without_subject += u64::from(!is_known);
     }
 
@@ -180,20 +189,26 @@ impl GrowingCost {
         if calls.seen < CALLS || calls.calls.contains(&0) {
             return None;
         }
-        let of_site =
-            self.effects.iter().filter(|((from, to), _)| *from == site && !self.graph.is_recursive(*from, *to));
+        let of_site = self
+            .effects
+            .iter()
+            .filter(|((from, to), _)| *from == site && !self.graph.is_recursive(*from, *to));
         let grown = of_site.filter_map(|((_, to), effects)| {
-            let growth = Growth::of(&per_call(&effects.parts)).filter(|growth| growth.last >= EFFECTS)?;
+            let growth =
+                Growth::of(&per_call(&effects.parts)).filter(|growth| growth.last >= EFFECTS)?;
             Some((to, growth, effects))
         });
         let count_of = |effects: &Effects| effects.parts.iter().sum::<u64>();
         let name = context.name(site);
         let count = grouped(calls.seen);
         let mut finding = Finding::new(KIND, "", vec![context.site(site)]);
-        if let Some((effect, growth, effects)) = grown.max_by_key(|(effect, _, effects)| (count_of(effects), *effect)) {
+        if let Some((effect, growth, effects)) =
+            grown.max_by_key(|(effect, _, effects)| (count_of(effects), *effect))
+        {
             let sum = count_of(effects);
             let effect_name = context.name(effect);
-            finding.title = format!("{name} calls {effect_name} more often, the later it is called");
+            finding.title =
+                format!("{name} calls {effect_name} more often, the later it is called");
             finding.sites.push(context.site(effect));
             finding.cost = self.cost_of_effects(effect, sum, calls, context);
             finding.evidence.text = format!(
@@ -207,14 +222,17 @@ impl GrowingCost {
             finding.certainty = if effects.without_subject == 0 {
                 context.counted("the calls are counted; those on new subjects are left out")
             } else {
-                finding.needs = format!("the subjects of {effect_name}: `#[observe(subject = item)]`");
+                finding.needs =
+                    format!("the subjects of {effect_name}: `#[observe(subject = item)]`");
                 let unknown = "whether the inputs of the calls grow as well is not recorded";
                 Certainty::Estimated(format!("the calls are counted; {unknown}"))
             };
-            finding.advice =
-                format!("keep what {name} looks for in a map or an index, or remove what is no longer needed");
+            finding.advice = format!(
+                "keep what {name} looks for in a map or an index, or remove what is no longer needed"
+            );
         } else {
-            let medians = calls.self_ticks.each_ref().map(|ticks| context.ns(ticks.median()) as f64);
+            let medians =
+                calls.self_ticks.each_ref().map(|ticks| context.ns(ticks.median()) as f64);
             // A call that takes longer because it has more effects has a larger input.
             let mut per_effect = per_call(&calls.effects);
             for (cost, ns) in per_effect.iter_mut().zip(medians) {
@@ -230,7 +248,8 @@ impl GrowingCost {
             }
             finding.title = format!("{name} takes longer, the later it is called");
             let least = (growth.first * calls.seen as f64) as u64;
-            finding.cost = Cost::of_work(context.ns(calls.self_sum).saturating_sub(least), calls.seen);
+            finding.cost =
+                Cost::of_work(context.ns(calls.self_sum).saturating_sub(least), calls.seen);
             finding.evidence.text = format!(
                 "{count} calls of {name} in the order of time: the median self time is {} in the second ninth and {} in the \
                  last one. It grows with the number of calls to the power of {}.",
@@ -242,41 +261,62 @@ impl GrowingCost {
             finding.certainty = Certainty::Estimated(
                 "the times are measured; whether the inputs of the calls grow as well is not recorded".to_owned(),
             );
-            finding.needs = "sizes of the inputs: `#[observe(args(items = items.len()))]`".to_owned();
-            finding.advice = format!("look in {name} for a loop or a copy of all that earlier calls have added");
+            finding.needs =
+                "sizes of the inputs: `#[observe(args(items = items.len()))]`".to_owned();
+            finding.advice =
+                format!("look in {name} for a loop or a copy of all that earlier calls have added");
         }
         // A test gives its calls the inputs that it wants.
         let is_estimated = matches!(finding.certainty, Certainty::Estimated(_));
-        if is_estimated && (context.are_of_tests(&calls.last) || has_only_values(site, &calls.last, context)) {
+        if is_estimated
+            && (context.are_of_tests(&calls.last) || has_only_values(site, &calls.last, context))
+        {
             return None;
         }
-        finding.evidence = Evidence { events: calls.last.clone(), filter: context.filter(site), ..finding.evidence };
+        finding.evidence = Evidence {
+            events: calls.last.clone(),
+            filter: context.filter(site),
+            ..finding.evidence
+        };
         Some(finding)
     }
 
     /// Returns the cost of effects without those that each call would have if they did not grow.
-    fn cost_of_effects(&self, effect: SiteId, sum: u64, calls: &Calls, context: &Context<'_>) -> Cost {
+    fn cost_of_effects(
+        &self,
+        effect: SiteId,
+        sum: u64,
+        calls: &Calls,
+        context: &Context<'_>,
+    ) -> Cost {
         let work = self.sites.get(effect).map_or(0, |effects| effects.self_sum);
-        let share = u128::from(work) * u128::from(sum) / u128::from(context.survey.events_of(effect).max(1));
+        let share = u128::from(work) * u128::from(sum)
+            / u128::from(context.survey.events_of(effect).max(1));
         Cost::of_work(context.ns(share as u64), sum.saturating_sub(calls.seen))
     }
 }
 
 /// Returns true if calls read receivers that no call changes. A larger one is another value.
 fn reads_values(site: SiteId, calls: &[EventId], context: &Context<'_>) -> bool {
-    let only_reads =
-        context.facts(site).is_some_and(|facts| matches!(facts.self_kind, SelfKind::Ref | SelfKind::Value));
+    let only_reads = context
+        .facts(site)
+        .is_some_and(|facts| matches!(facts.self_kind, SelfKind::Ref | SelfKind::Value));
     let subjects = || calls.iter().filter_map(|id| context.store.event(*id)?.subject);
-    only_reads && subjects().next().is_some() && subjects().all(|subject| !context.is_one_object(subject))
+    only_reads
+        && subjects().next().is_some()
+        && subjects().all(|subject| !context.is_one_object(subject))
 }
 
 /// Returns true if calls get nothing but numbers and texts: no earlier call has added to these.
 fn has_only_values(site: SiteId, calls: &[EventId], context: &Context<'_>) -> bool {
-    let is_function = context
-        .facts(site)
-        .is_some_and(|facts| facts.self_kind == SelfKind::None && facts.shows_inputs && !facts.is_closure);
+    let is_function = context.facts(site).is_some_and(|facts| {
+        facts.self_kind == SelfKind::None && facts.shows_inputs && !facts.is_closure
+    });
     let is_value = |value: &str| {
-        value.parse::<f64>().is_ok() || value.starts_with(['"', '\'']) || value == "true" || value == "false"
+        value.parse::<f64>().is_ok()
+            || value.starts_with(['"', '\''])
+            || value == "true"
+            || value == "false"
     };
     let has_values = |id: &EventId| {
         let arguments = Values::of(*id, context).map_or_else(Vec::new, |values| values.arguments);
@@ -302,7 +342,8 @@ impl Growth {
         let interval = 2.447 * (rest / (n - 2.0) / xx).sqrt();
         let r2 = if yy > 0.0 { 1.0 - rest / yy } else { 0.0 };
         let growth = Growth { exponent, interval, r2, first: parts[1], last: parts[PARTS - 1] };
-        let grows = growth.exponent > EXPONENT && growth.r2 > R2 && growth.last >= growth.first * GROWTH;
+        let grows =
+            growth.exponent > EXPONENT && growth.r2 > R2 && growth.last >= growth.first * GROWTH;
         grows.then_some(growth)
     }
 
@@ -333,7 +374,10 @@ mod tests {
         let title = "Guests::insert calls is_same more often, the later it is called";
         let numbers = "calls=300 effects=44850";
         check(|run, n| (0..n).for_each(|_| compare(run, None)), &[&format!("{title}: {numbers}")]);
-        check(|run, n| (0..=n).for_each(|other| compare(run, other)), &[&format!("{title}: {numbers}")]);
+        check(
+            |run, n| (0..=n).for_each(|other| compare(run, other)),
+            &[&format!("{title}: {numbers}")],
+        );
     }
 
     #[test]
@@ -385,7 +429,9 @@ mod tests {
             let mut run = Run::new();
             run.function("bank", "bank::schedule", facts);
             for months in 0..300 {
-                let call = run.call("bank::schedule", None, |run| (0..months).for_each(|_| compare(run, None)));
+                let call = run.call("bank::schedule", None, |run| {
+                    (0..months).for_each(|_| compare(run, None))
+                });
                 run.argument(call, "months", &months.to_string());
                 run.argument(call, "loans", list);
             }
@@ -428,7 +474,8 @@ mod tests {
         assert_eq!(run.found(GrowingCost::default()), [] as [&str; 0]);
     }
 
-    /// Parses 300 texts in a function with these facts, the later ones for longer, or with calls on more places.
+    /// Parses 300 texts in a function with these facts, the later ones for longer, or with calls on
+    /// more places.
     fn check_inputs(words: &str, has_places: bool, expected: usize) {
         let mut run = Run::new();
         run.function("list", "list::parses", words);
@@ -442,7 +489,9 @@ mod tests {
             }
         });
         let findings = run.findings(GrowingCost::default()).found;
-        assert!(findings.iter().all(|finding| matches!(finding.certainty, Certainty::Estimated(_))));
+        assert!(
+            findings.iter().all(|finding| matches!(finding.certainty, Certainty::Estimated(_)))
+        );
         assert_eq!(findings.len(), expected);
     }
 
@@ -461,6 +510,9 @@ mod tests {
             run.call("list::Guests::insert", 7, |run| (0..n).for_each(|_| compare(run, 7)));
         }
         let title = "Guests::insert calls is_same more often, the later it is called";
-        assert_eq!(run.found(GrowingCost::default()), [format!("{title}: calls=300 effects=44850")]);
+        assert_eq!(
+            run.found(GrowingCost::default()),
+            [format!("{title}: calls=300 effects=44850")]
+        );
     }
 }

@@ -13,8 +13,8 @@ use crate::text::grouped;
 const KIND: &str = "heard-twice";
 /// Least number of messages that one receiver hears twice, or that a site hears twice.
 const MESSAGES: u64 = 5;
-/// Largest share of a site's messages that it hears twice, in percent, where each message has a subject of its own. With
-/// more, it is meant to hear them so often.
+/// Largest share of a site's messages that it hears twice, in percent, where each message has a
+/// subject of its own. With more, it is meant to hear them so often.
 const SOME_PERCENT: u64 = 30;
 
 /// Detector of receivers that hear a message again.
@@ -64,7 +64,8 @@ impl Detector for HeardTwice {
             let it = &event.event;
             let Some(cause) = event.cause.event() else { continue };
             if let Some(sending) = context.sending(event) {
-                self.messages.insert(it.id, Receipt { message: sending.id, receipt: it.id, site: it.site });
+                self.messages
+                    .insert(it.id, Receipt { message: sending.id, receipt: it.id, site: it.site });
                 self.carriers.of(it.site);
                 continue;
             }
@@ -96,7 +97,13 @@ impl Detector for HeardTwice {
 }
 
 impl Again {
-    fn add(&mut self, event: &ResolvedEvent, subject: Subject, receipt: Receipt, context: &Context<'_>) {
+    fn add(
+        &mut self,
+        event: &ResolvedEvent,
+        subject: Subject,
+        receipt: Receipt,
+        context: &Context<'_>,
+    ) {
         self.events += 1;
         self.ticks = self.ticks.saturating_add(context.busy_ticks(event));
         *self.subjects.entry(subject).or_default() += 1;
@@ -110,7 +117,9 @@ impl Again {
 fn finding(site: SiteId, again: &Again, context: &Context<'_>) -> Option<Finding> {
     let of_least = |least: u64| -> HashMap<Subject, u64> {
         let subjects = again.subjects.iter().map(|(subject, count)| (*subject, *count));
-        subjects.filter(|&(subject, count)| count >= least && context.is_one_object(subject)).collect()
+        subjects
+            .filter(|&(subject, count)| count >= least && context.is_one_object(subject))
+            .collect()
     };
     let mut subjects = of_least(MESSAGES);
     let (mut title, mut counted) = match subjects.len() {
@@ -118,7 +127,8 @@ fn finding(site: SiteId, again: &Again, context: &Context<'_>) -> Option<Finding
         _ => ("of some receivers hears the same message twice", "receivers"),
     };
     if subjects.is_empty() {
-        // Where the subject is what the message is about, each of them is heard about once or twice.
+        // Where the subject is what the message is about, each of them is heard about once or
+        // twice.
         subjects = of_least(1);
         (title, counted) = ("hears some messages twice", "subjects");
         let messages: u64 = subjects.values().sum();
@@ -175,7 +185,8 @@ mod tests {
 
     #[test]
     fn a_view_that_subscribes_twice_is_found() {
-        let found = "View::show of one receiver hears the same message twice: second_calls=20 receivers=1";
+        let found =
+            "View::show of one receiver hears the same message twice: second_calls=20 receivers=1";
         check(&[1, 2, 3, 3], &[found]);
     }
 
@@ -187,11 +198,14 @@ mod tests {
         for _ in 0..20 {
             run.call("editor::saved::sent", None, |run| {
                 for view in [1, 2, 3, 3] {
-                    run.call("editor::saved::received", None, |run| _ = run.leaf("editor::View::mark", view, 100));
+                    run.call("editor::saved::received", None, |run| {
+                        _ = run.leaf("editor::View::mark", view, 100)
+                    });
                 }
             });
         }
-        let found = "View::mark of one receiver hears the same message twice: second_calls=20 receivers=1";
+        let found =
+            "View::mark of one receiver hears the same message twice: second_calls=20 receivers=1";
         assert_eq!(run.found(HeardTwice::default()), [found]);
     }
 

@@ -19,9 +19,11 @@ const WAITS: u64 = 10;
 const WAITING_PERCENT: u64 = 5;
 /// Least share of the waiting that overlaps holds of the site, in percent.
 const OVERLAP_PERCENT: u64 = 60;
-/// Least median of the holds, in nanoseconds. The holder of a lock that is released at once may lose its processor.
+/// Least median of the holds, in nanoseconds. The holder of a lock that is released at once may
+/// lose its processor.
 const HOLD_NS: u64 = 20_000;
-/// Largest share of the site's holds that overlap each other, in percent. A semaphore limits what it is held for.
+/// Largest share of the site's holds that overlap each other, in percent. A semaphore limits what
+/// it is held for.
 const SHARED_PERCENT: u64 = 10;
 
 /// Detector of locks that are held for too long.
@@ -94,8 +96,10 @@ impl Detector for HeldLock {
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
         self.pairs = Pairs::of(context);
-        let is_of_lock =
-            |site: &SiteId| context.site_kind(*site) == SiteKind::Hold || self.pairs.hold_of_wait.get(*site).is_some();
+        let is_of_lock = |site: &SiteId| {
+            context.site_kind(*site) == SiteKind::Hold
+                || self.pairs.hold_of_wait.get(*site).is_some()
+        };
         context.sites_with_events().filter(is_of_lock).collect()
     }
 
@@ -107,7 +111,8 @@ impl Detector for HeldLock {
                 let lock = self.locks.entry((it.site, it.subject)).or_default();
                 lock.forget(it.start, self.found.entry(it.site).or_default(), it.subject);
                 let holder = event.cause.event().map(|cause| cause.site);
-                let found = self.found.entry(it.site).or_default().holders.entry(holder).or_default();
+                let found =
+                    self.found.entry(it.site).or_default().holders.entry(holder).or_default();
                 found.holds.add(end - it.start);
                 found.shared += u64::from(lock.holds.iter().any(|hold| hold.holder == holder));
                 let hold = Hold { holder, end };
@@ -188,7 +193,8 @@ impl Wait {
 }
 
 fn finding(site: SiteId, found: &Waits, context: &Context<'_>) -> Option<Finding> {
-    let (&holder, most) = found.holders.iter().max_by_key(|(site, holder)| (holder.ticks, **site))?;
+    let (&holder, most) =
+        found.holders.iter().max_by_key(|(site, holder)| (holder.ticks, **site))?;
     let header = context.store.header();
     let recorded = header.last_tick.saturating_sub(header.first_tick);
     let is_rare = most.waits < WAITS || !is_share(found.ticks, recorded, WAITING_PERCENT);
@@ -200,8 +206,10 @@ fn finding(site: SiteId, found: &Waits, context: &Context<'_>) -> Option<Finding
     }
     let path = context.store.site_path(site);
     let lock = path.strip_suffix("::hold").unwrap_or(path);
-    let place =
-        holder.map_or_else(|| "outside of all observed calls".to_owned(), |it| format!("in {}", context.name(it)));
+    let place = holder.map_or_else(
+        || "outside of all observed calls".to_owned(),
+        |it| format!("in {}", context.name(it)),
+    );
     let title = format!("{lock} is held {place} while others wait for it");
     let sites = [Some(site), holder].into_iter().flatten().map(|site| context.site(site)).collect();
     let mut finding = Finding::new(KIND, title, sites);
@@ -224,7 +232,8 @@ fn finding(site: SiteId, found: &Waits, context: &Context<'_>) -> Option<Finding
         filter: format!("site:{lock}::wait took:>{}us", WAIT_NS / 1_000),
     };
     finding.certainty = context.counted("waits and holds are measured");
-    finding.advice = format!("copy what is needed and release {lock} before the slow part, or split it");
+    finding.advice =
+        format!("copy what is needed and release {lock} before the slow part, or split it");
     Some(finding)
 }
 
@@ -233,7 +242,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// One thread holds a lock for `hold_us` of each 100 µs, in `holder`, and another one takes it for an instant.
+    /// One thread holds a lock for `hold_us` of each 100 µs, in `holder`, and another one takes it
+    /// for an instant.
     fn check(hold_us: u64, expected: &[&str]) {
         let mut run = Run::new();
         run.site("bank::Ledger::entries::wait", SiteKind::State);
@@ -249,7 +259,11 @@ mod tests {
             run.on(1);
             run.now = began + 500;
             run.call("bank::Ledger::post", None, |run| {
-                run.leaf("bank::Ledger::entries::wait", 1, (hold_us * 1_000).saturating_sub(450).max(50));
+                run.leaf(
+                    "bank::Ledger::entries::wait",
+                    1,
+                    (hold_us * 1_000).saturating_sub(450).max(50),
+                );
                 run.leaf("bank::Ledger::entries::hold", 1, 200);
             });
         }

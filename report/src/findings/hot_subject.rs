@@ -1,4 +1,5 @@
-//! `hot-subject`: one or a few subjects take a share of a site's calls out of proportion to the others.
+//! `hot-subject`: one or a few subjects take a share of a site's calls out of proportion to the
+//! others.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
@@ -19,7 +20,8 @@ const SUBJECTS: usize = 8;
 const HOT: usize = 3;
 /// Least share of the site's calls that the hot subjects have together, in percent.
 const PERCENT: u64 = 10;
-/// Least median of the subjects' calls. Where most are called once, as the instructions of a program, some are in loops.
+/// Least median of the subjects' calls. Where most are called once, as the instructions of a
+/// program, some are in loops.
 const MEDIAN: u64 = 5;
 /// Least number of calls of a hot subject.
 const CALLS: u64 = 50;
@@ -27,7 +29,8 @@ const CALLS: u64 = 50;
 const MEDIANS: u64 = 5;
 /// Least number of median deviations between a hot subject and the median.
 const DEVIATIONS: u64 = 8;
-/// Least ratio between a hot subject and the next one. Popular things differ by less from one to the next.
+/// Least ratio between a hot subject and the next one. Popular things differ by less from one to
+/// the next.
 const GAP: u64 = 4;
 
 /// Detector of subjects that are called out of proportion.
@@ -42,14 +45,15 @@ pub(super) struct HotSubject {
 
 /// Least number of calls of a subject that is hot by its time.
 const TIMED_CALLS: u64 = 5;
-/// Least number of calls on a place in several units of work. Another object may be there in each, and the shortest of many
-/// calls is hardly ever that of the slow one.
+/// Least number of calls on a place in several units of work. Another object may be there in each,
+/// and the shortest of many calls is hardly ever that of the slow one.
 const CALLS_ACROSS: u64 = 20;
 /// Least share of the site's time that a subject has which is hot by its time, in percent.
 const TIME_PERCENT: u64 = 25;
 /// Least share of the work that it takes, in percent.
 const WORK_PERCENT: u64 = 5;
-/// Least share of the events or of the work that a site of tests has whose subjects are sorted by test, in percent.
+/// Least share of the events or of the work that a site of tests has whose subjects are sorted by
+/// test, in percent.
 const LISTED_PERCENT: u64 = 1;
 /// Maximum number of subjects that are sorted by test.
 const SORTED: usize = 10_000;
@@ -86,7 +90,8 @@ struct OfSubject {
     shortest: u64,
     /// Self time of all calls, if each took as long as the shortest.
     least_ticks: u64,
-    /// Part of the shortest call for each of its effects. A call on a container takes as long as the container has parts.
+    /// Part of the shortest call for each of its effects. A call on a container takes as long as
+    /// the container has parts.
     step_ticks: u64,
     first: Option<EventId>,
     last: Option<EventId>,
@@ -120,7 +125,9 @@ impl Detector for HotSubject {
                 row.effects = row.effects.saturating_add(1);
             }
             let is_call = matches!(kind, SiteKind::Method | SiteKind::Async | SiteKind::Span);
-            let Some(number) = event.row.filter(|_| is_call && it.subject.is_some()) else { continue };
+            let Some(number) = event.row.filter(|_| is_call && it.subject.is_some()) else {
+                continue;
+            };
             let at = number as usize;
             if self.rows.len() <= at {
                 self.rows.resize(at + 1, Row::default());
@@ -158,7 +165,8 @@ impl Detector for HotSubject {
         let unknown = "an address may have other objects in other units of work: record keys as subjects, with \
                        `#[observe(subject = …)]`, or woven with --subject 'Type::*=self.key'";
         let mut sites = self.subjects_of_sites(context);
-        let is_unknown = !context.has_tests() && sites.any(|(_, mut subjects)| is_hot_across(&mut subjects));
+        let is_unknown =
+            !context.has_tests() && sites.any(|(_, mut subjects)| is_hot_across(&mut subjects));
         is_unknown.then(|| unknown.to_owned()).or_else(|| context.missing_window())
     }
 
@@ -166,7 +174,9 @@ impl Detector for HotSubject {
         let sites = self.subjects_of_sites(context);
         let of_site = |(site, subjects): (SiteId, Vec<OfSubject>)| {
             let groups = of_tests(subjects, context).into_iter();
-            groups.filter_map(|subjects| self.finding(site, subjects, context)).max_by_key(|it| it.cost.time_ns)
+            groups
+                .filter_map(|subjects| self.finding(site, subjects, context))
+                .max_by_key(|it| it.cost.time_ns)
         };
         sites.filter_map(of_site).collect()
     }
@@ -178,12 +188,23 @@ impl OfSubject {
         let shortest = of_row.shortest.unwrap_or(0);
         let least_ticks = calls.saturating_mul(shortest);
         let step_ticks = shortest / (1 + u64::from(effects) / calls.max(1));
-        OfSubject { row, subject, calls, self_ticks, shortest, least_ticks, step_ticks, first, last, is_across: false }
+        OfSubject {
+            row,
+            subject,
+            calls,
+            self_ticks,
+            shortest,
+            least_ticks,
+            step_ticks,
+            first,
+            last,
+            is_across: false,
+        }
     }
 }
 
-/// Returns the subjects of a site in groups that can be compared: those of each test, or all of them outside of tests. A
-/// subject of several tests is in none.
+/// Returns the subjects of a site in groups that can be compared: those of each test, or all of
+/// them outside of tests. A subject of several tests is in none.
 fn of_tests(subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubject>> {
     if !context.has_tests() {
         return vec![subjects];
@@ -208,7 +229,10 @@ fn of_tests(subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubjec
 
 impl HotSubject {
     /// Iterates over the sites with their subjects, of which there may be a million.
-    fn subjects_of_sites(&self, context: &Context<'_>) -> impl Iterator<Item = (SiteId, Vec<OfSubject>)> {
+    fn subjects_of_sites(
+        &self,
+        context: &Context<'_>,
+    ) -> impl Iterator<Item = (SiteId, Vec<OfSubject>)> {
         let mut sites: HashMap<SiteId, Vec<(u32, Subject)>> = HashMap::default();
         for (row, numbers) in (0..).zip(&self.rows) {
             if let Some((site, Some(subject))) = context.pairs.get(row as usize)
@@ -223,24 +247,37 @@ impl HotSubject {
             let is_across = numbers.is_across && context.is_place(subject.kind);
             OfSubject { is_across, ..OfSubject::new(row, subject, numbers) }
         };
-        sites.into_iter().map(move |(site, rows)| (site, rows.into_iter().map(of_subject).collect()))
+        sites
+            .into_iter()
+            .map(move |(site, rows)| (site, rows.into_iter().map(of_subject).collect()))
     }
 
     fn named_of(&self, row: u32) -> impl Iterator<Item = EventId> {
         let row = self.rows.get(row as usize).filter(|row| row.calls >= TIMED_CALLS);
-        row.and_then(|row| self.named.get(row.named as usize)).into_iter().flatten().copied().flatten()
+        row.and_then(|row| self.named.get(row.named as usize))
+            .into_iter()
+            .flatten()
+            .copied()
+            .flatten()
     }
 
-    fn finding(&self, site: SiteId, mut subjects: Vec<OfSubject>, context: &Context<'_>) -> Option<Finding> {
+    fn finding(
+        &self,
+        site: SiteId,
+        mut subjects: Vec<OfSubject>,
+        context: &Context<'_>,
+    ) -> Option<Finding> {
         // The calls of a place may be of many objects.
-        let mut counted: Vec<OfSubject> = subjects.iter().filter(|it| !it.is_across).copied().collect();
+        let mut counted: Vec<OfSubject> =
+            subjects.iter().filter(|it| !it.is_across).copied().collect();
         let by_calls = Hot::by_calls(&mut counted);
         let is_by_calls = by_calls.is_some();
         if is_by_calls {
             subjects = counted;
         }
         let least_work = context.survey.work_ticks / 100 * WORK_PERCENT;
-        let is_long = |hot: &Hot| hot.of_hot >= least_work && hot.of_hot >= hot.all / 100 * TIME_PERCENT;
+        let is_long =
+            |hot: &Hot| hot.of_hot >= least_work && hot.of_hot >= hot.all / 100 * TIME_PERCENT;
         let Hot { count, of_hot, all, next, median } = match by_calls {
             Some(hot) => hot,
             None => {
@@ -289,17 +326,26 @@ impl HotSubject {
             ),
             numbers: match is_by_calls {
                 true => vec![("calls_of_subjects", of_hot), ("calls", all), ("median", median)],
-                false => vec![("least_ns_of_subjects", of_hot), ("least_ns", all), ("median_ns", median)],
+                false => {
+                    vec![("least_ns_of_subjects", of_hot), ("least_ns", all), ("median_ns", median)]
+                }
             },
             events: hot.iter().flat_map(|it| self.named_of(it.row)).collect(),
             filter: match hot {
-                [only] => format!("{} subject:{}:#{}", context.filter(site), only.subject.kind.0, only.subject.key),
+                [only] => format!(
+                    "{} subject:{}:#{}",
+                    context.filter(site),
+                    only.subject.kind.0,
+                    only.subject.key
+                ),
                 _ => context.filter(site),
             },
         };
-        let reason = "the counts are exact, without recursive calls; the subject may be used more by nature";
+        let reason =
+            "the counts are exact, without recursive calls; the subject may be used more by nature";
         finding.certainty = Certainty::Estimated(reason.to_owned());
-        finding.advice = "look at what asks for these subjects: `metaspy report --by cause,subject`".to_owned();
+        finding.advice =
+            "look at what asks for these subjects: `metaspy report --by cause,subject`".to_owned();
         Some(finding)
     }
 }
@@ -317,23 +363,34 @@ impl Hot {
             .filter(|hot| subjects[..hot.count].iter().all(|it| it.calls > CALLS))
     }
 
-    /// Sorts subjects by a number of theirs, and returns the few that have far more than the others.
+    /// Sorts subjects by a number of theirs, and returns the few that have far more than the
+    /// others.
     fn of(subjects: &mut [OfSubject], number: impl Fn(&OfSubject) -> u64) -> Option<Hot> {
         if subjects.len() < SUBJECTS {
             return None;
         }
         subjects.sort_by_key(|it| (std::cmp::Reverse(number(it)), it.row));
         let median = number(&subjects[subjects.len() / 2]);
-        let mut deviations: Vec<u64> = subjects.iter().map(|it| number(it).abs_diff(median)).collect();
+        let mut deviations: Vec<u64> =
+            subjects.iter().map(|it| number(it).abs_diff(median)).collect();
         deviations.sort_unstable();
         let deviation = deviations[deviations.len() / 2];
-        let least = median.saturating_mul(MEDIANS).max(median.saturating_add(deviation.saturating_mul(DEVIATIONS)));
-        let gap = |&count: &usize| number(&subjects[count - 1]) >= GAP.saturating_mul(number(&subjects[count]));
+        let least = median
+            .saturating_mul(MEDIANS)
+            .max(median.saturating_add(deviation.saturating_mul(DEVIATIONS)));
+        let gap = |&count: &usize| {
+            number(&subjects[count - 1]) >= GAP.saturating_mul(number(&subjects[count]))
+        };
         let count = (1..=HOT).find(gap)?;
         let sum = |of: &[OfSubject]| of.iter().map(&number).fold(0, u64::saturating_add);
         let is_apart = number(&subjects[count - 1]) > least;
-        let hot =
-            Hot { count, of_hot: sum(&subjects[..count]), all: sum(subjects), next: number(&subjects[count]), median };
+        let hot = Hot {
+            count,
+            of_hot: sum(&subjects[..count]),
+            all: sum(subjects),
+            next: number(&subjects[count]),
+            median,
+        };
         is_apart.then_some(hot)
     }
 }
@@ -404,19 +461,25 @@ mod tests {
             });
         }
         let mut run = Run::new();
-        (0..20).for_each(|node| (0..10).for_each(|_| visit(&mut run, node, if node == 3 { 40 } else { 0 })));
+        (0..20).for_each(|node| {
+            (0..10).for_each(|_| visit(&mut run, node, if node == 3 { 40 } else { 0 }))
+        });
         assert_eq!(run.found(HotSubject::default()), [] as [&str; 0]);
     }
 
-    /// Calls 20 places ten times, and one of them 300 times, in the first of `frames` frames or in all of them in turn.
-    /// `self_kind` is how the calls take them.
+    /// Calls 20 places ten times, and one of them 300 times, in the first of `frames` frames or in
+    /// all of them in turn. `self_kind` is how the calls take them.
     fn check_places(self_kind: &str, is_in_all: bool, expected: &[&str]) {
         let mut run = Run::new();
         run.function("page", "page::Cell::add", &format!("type=Cell self={self_kind}"));
         run.at_places();
         for frame in 0..30 {
             run.call("page::frame", None, |run| {
-                let rounds = if is_in_all { usize::from(frame % 3 == 0) } else { [10, 0][usize::from(frame > 0)] };
+                let rounds = if is_in_all {
+                    usize::from(frame % 3 == 0)
+                } else {
+                    [10, 0][usize::from(frame > 0)]
+                };
                 for cell in (0..rounds).flat_map(|_| 0..20) {
                     let times = if cell == 3 { 30 } else { 1 };
                     (0..times).for_each(|_| _ = run.leaf("page::Cell::add", cell, 100));
@@ -483,7 +546,8 @@ mod tests {
             for node in (0..10).flat_map(|_| 0..20) {
                 run.call("page::Scene::layout", node, |run| {
                     run.work(if node == 3 { 8_000 } else { 100 });
-                    (0..parts_of(node)).for_each(|part| _ = run.leaf("page::Scene::place", 100 + part, 10));
+                    (0..parts_of(node))
+                        .for_each(|part| _ = run.leaf("page::Scene::place", 100 + part, 10));
                 });
             }
             assert_eq!(run.found(HotSubject::default()), expected);

@@ -10,8 +10,10 @@ use crate::gate::Decision;
 
 /// Writes all findings and checks as one object.
 pub fn write(out: &mut dyn Write, findings: &Findings, checks: &[Judgement]) -> io::Result<()> {
-    let not_looked_for = findings.not_looked_for.iter().map(|it| json!({ "kind": it.kind, "why": it.why }));
-    let partly = findings.partly_looked_for.iter().map(|it| json!({ "kind": it.kind, "why": it.why }));
+    let not_looked_for =
+        findings.not_looked_for.iter().map(|it| json!({ "kind": it.kind, "why": it.why }));
+    let partly =
+        findings.partly_looked_for.iter().map(|it| json!({ "kind": it.kind, "why": it.why }));
     let object = json!({
         "format": FORMAT,
         "calls": findings.totals,
@@ -27,13 +29,20 @@ pub fn write(out: &mut dyn Write, findings: &Findings, checks: &[Judgement]) -> 
 }
 
 fn finding(number: usize, finding: &Finding) -> Value {
-    let sites = finding.sites.iter().map(|site| json!({ "path": site.path, "file": site.file, "line": site.line }));
+    let sites = finding
+        .sites
+        .iter()
+        .map(|site| json!({ "path": site.path, "file": site.file, "line": site.line }));
     let worst =
         finding.subjects.worst.iter().map(
             |it| json!({ "kind": it.subject.kind.0, "key": it.subject.key, "text": it.text, "events": it.events }),
         );
-    let numbers: Map<String, Value> =
-        finding.evidence.numbers.iter().map(|(name, number)| ((*name).to_owned(), (*number).into())).collect();
+    let numbers: Map<String, Value> = finding
+        .evidence
+        .numbers
+        .iter()
+        .map(|(name, number)| ((*name).to_owned(), (*number).into()))
+        .collect();
     json!({
         "number": number,
         "kind": finding.kind,

@@ -1,5 +1,5 @@
-//! `lost-cause`: calls of a site have a cause on some threads and none on others, because work crossed to a thread or a
-//! queue without it.
+//! `lost-cause`: calls of a site have a cause on some threads and none on others, because work
+//! crossed to a thread or a queue without it.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ const PERCENT: u64 = 10;
 
 /// Largest difference between the calls that lead to nothing and those without a cause, in percent.
 const UNEQUAL_PERCENT: u64 = 20;
-/// Number of first calls of a site that are kept, and least share of calls that lead to nothing of which each is followed by a
-/// call without a cause before the next one begins, in percent.
+/// Number of first calls of a site that are kept, and least share of calls that lead to nothing of
+/// which each is followed by a call without a cause before the next one begins, in percent.
 const FIRST: usize = 512;
 const IN_TURN_PERCENT: u64 = 90;
 /// Number of messages and tasks whose origin is remembered.
@@ -110,11 +110,16 @@ impl Detector for LostCause {
             let is_carrier = carries(it.site);
             let is_sent = event.cause.event().is_some_and(|cause| carries(cause.site));
             let origin = event.cause.event().and_then(|cause| {
-                if is_sent { self.origin(cause.id) } else { Some(Origin { id: cause.id, site: cause.site }) }
+                if is_sent {
+                    self.origin(cause.id)
+                } else {
+                    Some(Origin { id: cause.id, site: cause.site })
+                }
             });
             if is_carrier {
                 self.origins.resize(REMEMBERED, None);
-                self.origins[it.id.raw() as usize % REMEMBERED] = origin.map(|origin| (it.id, origin));
+                self.origins[it.id.raw() as usize % REMEMBERED] =
+                    origin.map(|origin| (it.id, origin));
                 continue;
             }
             if !matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async) {
@@ -159,7 +164,10 @@ impl Detector for LostCause {
         for ((site, origin), led) in self.led.iter() {
             self.sites.of(site).origins.insert(origin, led.count);
         }
-        self.sites.iter().filter_map(|(site, of_site)| self.finding(site, of_site, context)).collect()
+        self.sites
+            .iter()
+            .filter_map(|(site, of_site)| self.finding(site, of_site, context))
+            .collect()
     }
 }
 
@@ -176,19 +184,29 @@ impl Led {
 }
 
 impl LostCause {
-    /// Returns true if each call that leads to nothing is followed by a call without a cause, before the next such call begins.
+    /// Returns true if each call that leads to nothing is followed by a call without a cause,
+    /// before the next such call begins.
     fn is_in_turn(&self, site: SiteId, origin: SiteId) -> bool {
-        let (Some(of_site), Some(of_origin)) = (self.sites.get(site), self.sites.get(origin)) else { return false };
+        let (Some(of_site), Some(of_origin)) = (self.sites.get(site), self.sites.get(origin))
+        else {
+            return false;
+        };
         let led: HashSet<EventId> =
             self.led.get(site, origin).map_or(&[][..], |led| &led.first).iter().copied().collect();
-        let mut left: Vec<u64> =
-            of_origin.first.iter().filter(|begun| !led.contains(&begun.id)).map(|begun| begun.start).collect();
+        let mut left: Vec<u64> = of_origin
+            .first
+            .iter()
+            .filter(|begun| !led.contains(&begun.id))
+            .map(|begun| begun.start)
+            .collect();
         let mut roots = of_site.first_roots.clone();
         left.sort_unstable();
         roots.sort_unstable();
         let pairs = left.len().min(roots.len());
         let in_turn = (0..pairs)
-            .filter(|&at| roots[at] >= left[at] && left.get(at + 1).is_none_or(|next| roots[at] < *next))
+            .filter(|&at| {
+                roots[at] >= left[at] && left.get(at + 1).is_none_or(|next| roots[at] < *next)
+            })
             .count() as u64;
         in_turn >= CALLS && is_share(in_turn, pairs as u64, IN_TURN_PERCENT)
     }
@@ -204,24 +222,32 @@ impl LostCause {
         // On a thread that has both, the caller of the roots is not observed.
         let is_apart = found.roots.keys().all(|lane| !found.caused_on.contains(lane));
         let is_handed_over = found.carried + found.sent >= CALLS;
-        let is_often = with >= CALLS && without >= CALLS && without * 100 >= (with + without) * PERCENT;
+        let is_often =
+            with >= CALLS && without >= CALLS && without * 100 >= (with + without) * PERCENT;
         // On these threads nobody calls the site, so each of its calls was handed over.
         let is_only_handed_over = found.roots.keys().all(|lane| !found.called_on.contains(lane));
-        // A task that begins there was spawned, and a call that was handed over left a call behind which led to nothing.
+        // A task that begins there was spawned, and a call that was handed over left a call behind
+        // which led to nothing.
         let is_spawned = || {
-            context.site_kind(site) == SiteKind::Async && found.roots.keys().all(|lane| found.caused_on.contains(lane))
+            context.site_kind(site) == SiteKind::Async
+                && found.roots.keys().all(|lane| found.caused_on.contains(lane))
         };
         let leads_to_nothing = || {
-            let (origin, with_effect) = found.origins.iter().max_by_key(|&(site, count)| (count, *site))?;
+            let (origin, with_effect) =
+                found.origins.iter().max_by_key(|&(site, count)| (count, *site))?;
             let without_effect = context.survey.events_of(*origin).saturating_sub(*with_effect);
             Some(without_effect.abs_diff(without) * 100 <= without * UNEQUAL_PERCENT)
         };
         let is_lost = is_handed_over
             && (is_apart && found.carried >= CALLS
                 || is_only_handed_over && (is_spawned() || leads_to_nothing().unwrap_or(false)));
-        // Where no cause is ever carried, the calls that lead to nothing and those without a cause must go in turn.
-        let largest_origin =
-            found.origins.iter().max_by_key(|&(site, count)| (count, *site)).map(|(origin, _)| *origin);
+        // Where no cause is ever carried, the calls that lead to nothing and those without a cause
+        // must go in turn.
+        let largest_origin = found
+            .origins
+            .iter()
+            .max_by_key(|&(site, count)| (count, *site))
+            .map(|(origin, _)| *origin);
         let is_in_turn = || {
             is_apart
                 && leads_to_nothing().unwrap_or(false)
@@ -231,13 +257,23 @@ impl LostCause {
             return None;
         }
         let name = context.name(site);
-        let cause = found.causes.iter().max_by_key(|&(site, count)| (count, *site)).map(|(cause, _)| *cause);
+        let cause = found
+            .causes
+            .iter()
+            .max_by_key(|&(site, count)| (count, *site))
+            .map(|(cause, _)| *cause);
         let cause = largest_origin.or(cause)?;
         let mut finding = Finding::new(
             KIND,
             match is_apart {
-                true => format!("{name} has no cause on some threads, and `{}` on others", context.name(cause)),
-                false => format!("{name} has no cause in some calls, and `{}` in others", context.name(cause)),
+                true => format!(
+                    "{name} has no cause on some threads, and `{}` on others",
+                    context.name(cause)
+                ),
+                false => format!(
+                    "{name} has no cause in some calls, and `{}` in others",
+                    context.name(cause)
+                ),
             },
             vec![context.site(site), context.site(cause)],
         );
@@ -256,15 +292,20 @@ impl LostCause {
                 },
                 how_others_begin(found, context.name(cause)),
             ),
-            numbers: vec![("roots", without), ("calls_with_cause", with), ("carried", found.carried)],
+            numbers: vec![
+                ("roots", without),
+                ("calls_with_cause", with),
+                ("carried", found.carried),
+            ],
             events: found.events.clone(),
             filter: context.filter(site),
         };
         let reason = "the counts are exact; a timer or another program may have begun these calls";
         finding.certainty = Certainty::Estimated(reason.to_owned());
-        finding.advice = "start these threads and tasks with `metaspy::tasks`, or send the cause with the work \
+        finding.advice =
+            "start these threads and tasks with `metaspy::tasks`, or send the cause with the work \
                           (docs/tasks.md), as is done for the others"
-            .to_owned();
+                .to_owned();
         Some(finding)
     }
 }
@@ -275,7 +316,8 @@ fn carries(site: SiteId, context: &Context<'_>) -> bool {
         SiteKind::Announcement => true,
         SiteKind::Async => {
             let name = context.store.site_path(site).rsplit("::").next().unwrap_or_default();
-            let is_numbered = |kind: &str| name.strip_prefix(kind).is_some_and(|rest| rest.starts_with('_'));
+            let is_numbered =
+                |kind: &str| name.strip_prefix(kind).is_some_and(|rest| rest.starts_with('_'));
             ["task", "blocking", "thread"].iter().any(|kind| name == *kind || is_numbered(kind))
         }
         _ => false,
@@ -286,7 +328,10 @@ fn carries(site: SiteId, context: &Context<'_>) -> bool {
 fn how_others_begin(found: &OfSite, origin: &str) -> String {
     match found.carried.max(found.sent) {
         0 => format!("each of them follows a call of {origin} that leads to no other one"),
-        carried => format!("of {} others the cause came with a message, a task or another thread", grouped(carried)),
+        carried => format!(
+            "of {} others the cause came with a message, a task or another thread",
+            grouped(carried)
+        ),
     }
 }
 
@@ -295,14 +340,17 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Works on 40 jobs on each of two threads. `has_cause` decides by thread whether the submission is their cause.
+    /// Works on 40 jobs on each of two threads. `has_cause` decides by thread whether the
+    /// submission is their cause.
     fn check(has_cause: impl Fn(u32) -> bool, expected: &[&str]) {
         let mut run = Run::new();
         for job in 0..40 {
             let submitted = run.leaf("pool::submit", job, 100);
             for lane in [1, 2] {
                 run.on(lane);
-                run.because(has_cause(lane).then_some(submitted), "pool::work", job, |run| run.work(100));
+                run.because(has_cause(lane).then_some(submitted), "pool::work", job, |run| {
+                    run.work(100)
+                });
             }
             run.on(0);
         }
@@ -311,8 +359,7 @@ mod tests {
 
     #[test]
     fn a_thread_whose_calls_have_lost_their_cause_is_found() {
-        let found =
-            "work has no cause on some threads, and `submit` on others: roots=40 calls_with_cause=40 carried=40";
+        let found = "work has no cause on some threads, and `submit` on others: roots=40 calls_with_cause=40 carried=40";
         check(|lane| lane == 1, &[found]);
     }
 
@@ -322,8 +369,8 @@ mod tests {
         check(|_| false, &[]);
     }
 
-    /// Works on 80 jobs on one thread. Only of each second one the submission is the cause; of the others there is one if
-    /// `is_submitted`.
+    /// Works on 80 jobs on one thread. Only of each second one the submission is the cause; of the
+    /// others there is one if `is_submitted`.
     fn check_worker(is_submitted: bool, expected: &[&str]) {
         let mut run = Run::new();
         for job in 0..80 {
@@ -342,7 +389,8 @@ mod tests {
         check_worker(true, &[found]);
     }
 
-    /// Places 80 orders. Each second one is shipped on another thread, after `ns`, or else at once and in the order.
+    /// Places 80 orders. Each second one is shipped on another thread, after `ns`, or else at once
+    /// and in the order.
     fn check_orders(is_shipped_after: impl Fn(u64) -> u64, expected: &[&str]) {
         let mut run = Run::new();
         for order in 0..80 {

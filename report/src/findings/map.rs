@@ -146,6 +146,10 @@ mod tests {
         );
         assert_eq!((sites.get(SiteId(1)), sites.get(SiteId(901))), (None, None));
         assert_eq!((pairs.iter().count(), pairs.get(SiteId(7), SiteId(1))), (30, None));
-        assert!(pairs.iter().all(|((from, to), count)| *count == 1_000 && pairs.get(from, to) == Some(count)));
+        assert!(
+            pairs
+                .iter()
+                .all(|((from, to), count)| *count == 1_000 && pairs.get(from, to) == Some(count))
+        );
     }
 }

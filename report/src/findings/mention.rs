@@ -7,16 +7,22 @@ use metaspy_reader::Store;
 use super::{find, settings_of_project};
 use crate::text::counted;
 
-/// Maximum number of events in which findings are looked for although nobody asked for them. A search takes up to two
-/// microseconds of processor time for each event, so this is half a second.
+/// Maximum number of events in which findings are looked for although nobody asked for them. A
+/// search takes up to two microseconds of processor time for each event, so this is half a second.
 const EVENTS_MAX: u64 = 250_000;
 
-/// Returns the line with which a command ends that was asked for something else: `2 findings: metaspy findings run.spy`.
+/// Returns the line with which a command ends that was asked for something else:
+/// `2 findings: metaspy findings run.spy`.
 ///
-/// `command` lists the findings of these recordings, whose names are those of merged ones. The settings are those of the
-/// project that `directory` belongs to. Where nothing is found, and where only counts were recorded, there is no line.
-/// Many events are not searched, and the line only names the command.
-pub fn mention(recordings: Vec<(String, Store)>, directory: &Path, command: &str) -> Option<String> {
+/// `command` lists the findings of these recordings, whose names are those of merged ones. The
+/// settings are those of the project that `directory` belongs to. Where nothing is found, and where
+/// only counts were recorded, there is no line. Many events are not searched, and the line only
+/// names the command.
+pub fn mention(
+    recordings: Vec<(String, Store)>,
+    directory: &Path,
+    command: &str,
+) -> Option<String> {
     let unsearched = || Some(format!("{command} looks for what is wrong"));
     let events: u64 = recordings.iter().map(|(_, store)| store.totals().stored).sum();
     if events == 0 {
@@ -57,7 +63,8 @@ mod tests {
 
     /// Creates a directory with these settings.
     fn project(name: &str, settings: &str) -> PathBuf {
-        let directory = env::temp_dir().join(format!("metaspy-mention-{}-{name}", std::process::id()));
+        let directory =
+            env::temp_dir().join(format!("metaspy-mention-{}-{name}", std::process::id()));
         fs::create_dir_all(&directory).expect("it can be created");
         fs::write(directory.join("metaspy.toml"), settings).expect("it can be written");
         directory
@@ -65,7 +72,8 @@ mod tests {
 
     fn check(name: &str, settings: &str, store: Store, expected: Option<&str>) {
         let directory = project(name, settings);
-        let line = mention(vec![("run.spy".to_owned(), store)], &directory, "metaspy findings run.spy");
+        let line =
+            mention(vec![("run.spy".to_owned(), store)], &directory, "metaspy findings run.spy");
         fs::remove_dir_all(directory).expect("it can be removed");
         assert_eq!(line.as_deref(), expected);
     }

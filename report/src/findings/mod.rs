@@ -1,9 +1,12 @@
-//! Findings: sentences about a program that are true of its recording, cost something, and name their evidence.
+//! Findings: sentences about a program that are true of its recording, cost something, and name
+//! their evidence.
 //!
-//! [`find`] passes the events of a recording once, in order of time, to all [`Detector`]s, and ranks what they state. A kind
-//! of finding is one file with one detector. Each detector sees every event of its sites, so none has to merge parts, and the
-//! result does not depend on the number of processors: these work on different detectors, and resolve the next events
-//! meanwhile. A survey counts the events of each site before, so that a detector can leave out sites that cannot be found.
+//! [`find`] passes the events of a recording once, in order of time, to all [`Detector`]s, and
+//! ranks what they state. A kind of finding is one file with one detector. Each detector sees every
+//! event of its sites, so none has to merge parts, and the result does not depend on the number of
+//! processors: these work on different detectors, and resolve the next events meanwhile. A survey
+//! counts the events of each site before, so that a detector can leave out sites that cannot be
+//! found.
 
 mod backlog;
 mod baseline;
@@ -75,7 +78,9 @@ pub use config::{Accepted, Config, KindSettings};
 pub use context::Context;
 pub use detector::Detector;
 pub use explain::explain;
-pub use finding::{Certainty, Cost, Evidence, Finding, FoundSite, FoundSubject, FoundSubjects, State, Whole};
+pub use finding::{
+    Certainty, Cost, Evidence, Finding, FoundSite, FoundSubject, FoundSubjects, State, Whole,
+};
 pub use gate::{Gate, Judgement};
 pub use mention::mention;
 pub use own_kind::OwnKind;
@@ -125,15 +130,18 @@ impl Findings {
         by_reason(&self.not_looked_for)
     }
 
-    /// Returns what the recording does not show of kinds that were looked for, with the kinds of each reason.
+    /// Returns what the recording does not show of kinds that were looked for, with the kinds of
+    /// each reason.
     pub fn partly_looked_for_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
         by_reason(&self.partly_looked_for)
     }
 
-    /// Returns the kinds that were looked for and found nowhere, without those of which the recording shows only a part.
+    /// Returns the kinds that were looked for and found nowhere, without those of which the
+    /// recording shows only a part.
     pub fn found_nothing(&self) -> impl Iterator<Item = &str> {
         let found = self.found.iter().map(|finding| finding.kind.as_str());
-        let named: HashSet<&str> = found.chain(self.partly_looked_for.iter().map(|it| it.kind.as_str())).collect();
+        let named: HashSet<&str> =
+            found.chain(self.partly_looked_for.iter().map(|it| it.kind.as_str())).collect();
         self.looked_for.iter().map(String::as_str).filter(move |kind| !named.contains(kind))
     }
 }
@@ -190,13 +198,14 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
 
 /// Returns the words of the built-in kinds.
 pub fn kinds() -> Vec<String> {
-    let mut kinds: Vec<String> = detectors().iter().map(|detector| detector.kind().to_owned()).collect();
+    let mut kinds: Vec<String> =
+        detectors().iter().map(|detector| detector.kind().to_owned()).collect();
     kinds.dedup();
     kinds
 }
 
-/// Reads the settings of the project that a directory belongs to: its `metaspy.toml`, or the nearest one above it.
-/// Without a file they are the default ones.
+/// Reads the settings of the project that a directory belongs to: its `metaspy.toml`, or the
+/// nearest one above it. Without a file they are the default ones.
 ///
 /// # Errors
 ///
@@ -205,7 +214,8 @@ pub fn settings_of_project(directory: &Path) -> Result<Config, String> {
     settings_file(directory).map_or_else(|| Ok(Config::default()), |file| settings_of(&file))
 }
 
-/// Returns the file with the settings of a project: `metaspy.toml` in the directory or in one above.
+/// Returns the file with the settings of a project: `metaspy.toml` in the directory or in one
+/// above.
 pub fn settings_file(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().map(|directory| directory.join(SETTINGS)).find(|file| file.is_file())
 }
@@ -217,7 +227,8 @@ pub fn settings_file(directory: &Path) -> Option<PathBuf> {
 /// As [`settings_of_project`].
 pub fn settings_of(file: &Path) -> Result<Config, String> {
     let wrong = |error: String| format!("{}: {error}", file.display());
-    let text = files::read_text(file).map_err(|error| wrong(format!("{error}: name a file that can be read")))?;
+    let text = files::read_text(file)
+        .map_err(|error| wrong(format!("{error}: name a file that can be read")))?;
     let kinds = kinds();
     let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
     Config::parse(&text, &kinds).map_err(wrong)
@@ -241,9 +252,13 @@ pub fn find(store: &Store, config: &Config) -> Findings {
     find_by(store, config, all(config))
 }
 
-/// As [`find`], for a search that is shown and can be stopped. `goes_on` gets the number of events that were read since
-/// its last call. If it returns false, there is no result.
-pub fn find_watched(store: &Store, config: &Config, goes_on: &dyn Fn(usize) -> bool) -> Option<Findings> {
+/// As [`find`], for a search that is shown and can be stopped. `goes_on` gets the number of events
+/// that were read since its last call. If it returns false, there is no result.
+pub fn find_watched(
+    store: &Store,
+    config: &Config,
+    goes_on: &dyn Fn(usize) -> bool,
+) -> Option<Findings> {
     search(store, config, all(config), goes_on)
 }
 
@@ -275,9 +290,17 @@ fn search(
     goes_on: &dyn Fn(usize) -> bool,
 ) -> Option<Findings> {
     let sites_of = |selector: &Selector| -> HashSet<SiteId> {
-        store.sites().iter().filter(|site| selector.matches(&site.path)).map(|site| site.id).collect()
+        store
+            .sites()
+            .iter()
+            .filter(|site| selector.matches(&site.path))
+            .map(|site| site.id)
+            .collect()
     };
-    let rule = config.unit.as_ref().map_or(UnitRule::Outermost, |selector| UnitRule::Nearest(sites_of(selector)));
+    let rule = config
+        .unit
+        .as_ref()
+        .map_or(UnitRule::Outermost, |selector| UnitRule::Nearest(sites_of(selector)));
     let scan = store.resolved(&rule);
     let mut context = Context::new(store, config, scan.survey());
     let mut not_looked_for = Vec::new();
@@ -295,7 +318,8 @@ fn search(
             None => {
                 looked_for.push(kind);
                 let chosen = Choice::of(detector.sites(&context), &context);
-                let choice = choices.iter().position(|choice| *choice == chosen).unwrap_or(choices.len());
+                let choice =
+                    choices.iter().position(|choice| *choice == chosen).unwrap_or(choices.len());
                 if choice == choices.len() {
                     choices.push(chosen);
                 }
@@ -319,7 +343,8 @@ fn search(
         let why = detector.missing_part(&context)?;
         Some(NotLookedFor { kind: detector.kind().to_owned(), why })
     };
-    let mut partly_looked_for: Vec<_> = working.iter().filter_map(|working| missing_part(&*working.detector)).collect();
+    let mut partly_looked_for: Vec<_> =
+        working.iter().filter_map(|working| missing_part(&*working.detector)).collect();
     let mut found: Vec<Finding> = Vec::new();
     let mut stated = HashSet::new();
     for Working { detector, .. } in working {
@@ -379,7 +404,8 @@ fn pass(
     let mut by_time: Vec<&mut Working> = detectors.iter_mut().filter(has_sites).collect();
     by_time.sort_by_key(|detector| Reverse(detector.taken));
     // The slowest first, each to the thread that has the least to do.
-    let mut shares: Vec<(Duration, Vec<&mut Working>)> = (0..threads).map(|_| Default::default()).collect();
+    let mut shares: Vec<(Duration, Vec<&mut Working>)> =
+        (0..threads).map(|_| Default::default()).collect();
     for detector in by_time {
         let least = shares.iter_mut().min_by_key(|(taken, share)| (*taken, share.len()));
         let (taken, share) = least.expect("there is a thread");
@@ -394,10 +420,13 @@ fn pass(
         for events in events.chunks(CHUNK_EVENTS) {
             chosen.iter_mut().for_each(Vec::clear);
             is_chosen.fill(false);
-            for Working { detector, choice, taken } in detectors.iter_mut().map(|detector| &mut **detector) {
+            for Working { detector, choice, taken } in
+                detectors.iter_mut().map(|detector| &mut **detector)
+            {
                 let events_of_sites = &mut chosen[*choice];
                 if !std::mem::replace(&mut is_chosen[*choice], true) {
-                    events_of_sites.extend(events.iter().filter(|event| choices[*choice].has(event)));
+                    events_of_sites
+                        .extend(events.iter().filter(|event| choices[*choice].has(event)));
                 }
                 if events_of_sites.is_empty() {
                     continue;
@@ -410,7 +439,8 @@ fn pass(
         }
     };
     thread::scope(|scope| {
-        let mut shares = shares.into_iter().map(|(_, share)| share).filter(|share| !share.is_empty());
+        let mut shares =
+            shares.into_iter().map(|(_, share)| share).filter(|share| !share.is_empty());
         let own = shares.next();
         for others in shares {
             scope.spawn(move || read(others));

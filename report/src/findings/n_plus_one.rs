@@ -1,7 +1,7 @@
 //! `n+1`: a call waits for the same site once for each of many subjects, one after another.
 //!
-//! An async call waits between its polls. Any other call waits in functions of std that its source names, and for an answer
-//! that another thread sends it because of the call.
+//! An async call waits between its polls. Any other call waits in functions of std that its source
+//! names, and for an answer that another thread sends it because of the call.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{Event, EventId, LaneId, ResolvedEvent};
@@ -19,7 +19,8 @@ use crate::text::{grouped, time};
 const KIND: &str = "n+1";
 /// Least number of effects of a call, one after another.
 const EFFECTS: u64 = 5;
-/// Maximum number of effects of a call. A call with more is a service, which goes on for as long as the program.
+/// Maximum number of effects of a call. A call with more is a service, which goes on for as long as
+/// the program.
 const EFFECTS_MAX: usize = 10_000;
 /// Least number of calls with so many effects.
 const CALLS: u64 = 3;
@@ -27,7 +28,8 @@ const CALLS: u64 = 3;
 const PERCENT: u64 = 30;
 /// Least share of the effects' time in which they wait, in percent.
 const WAITING_PERCENT: u64 = 50;
-/// Least share of calls that take their time before the first effect, in percent, if they wait for nothing else there.
+/// Least share of calls that take their time before the first effect, in percent, if they wait for
+/// nothing else there.
 const PREPARING_PERCENT: u64 = 80;
 
 /// Least mean of effects that are no async calls, in nanoseconds. Shorter ones hardly wait.
@@ -36,10 +38,11 @@ const WAIT_NS: u64 = 50_000;
 const RECEIPTS: u64 = 2_000;
 /// Maximum number of causes between an answer and its question.
 const ANSWER_CAUSES: usize = 8;
-/// Least share of a loop's effects that differ in what they ask for, in percent. Two posts may have one author.
+/// Least share of a loop's effects that differ in what they ask for, in percent. Two posts may have
+/// one author.
 const DIFFERENT_PERCENT: u64 = 50;
-/// Least number of a loop's effects for each call that the loop is said to follow. What happens in each step of a loop is a
-/// part of it.
+/// Least number of a loop's effects for each call that the loop is said to follow. What happens in
+/// each step of a loop is a part of it.
 const EFFECTS_OF_ONE: u64 = 3;
 /// Maximum number of loops whose arguments are compared, and of effects in each of them.
 const COMPARED_LOOPS: usize = 8;
@@ -110,7 +113,12 @@ struct First {
 
 impl First {
     fn of(effects: &Effects) -> First {
-        First { site: effects.site, start: effects.start, end: effects.first_end, count: effects.count }
+        First {
+            site: effects.site,
+            start: effects.start,
+            end: effects.first_end,
+            count: effects.count,
+        }
     }
 }
 
@@ -142,8 +150,11 @@ impl Detector for NPlusOne {
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
         let has_answers = context.survey.lanes > 1 && context.has_events_of(SiteKind::Announcement);
-        let has_waits = || context.sites_of(SiteKind::Method).into_iter().any(|site| context.waits_in_source(site));
-        let may_wait = [SiteKind::Async, SiteKind::Span].iter().any(|kind| context.has_events_of(*kind));
+        let has_waits = || {
+            context.sites_of(SiteKind::Method).into_iter().any(|site| context.waits_in_source(site))
+        };
+        let may_wait =
+            [SiteKind::Async, SiteKind::Span].iter().any(|kind| context.has_events_of(*kind));
         context.all_sites_if(may_wait || has_answers || has_waits())
     }
 
@@ -165,8 +176,8 @@ impl Detector for NPlusOne {
                 self.receive(event, context);
             }
             let Some(span) = it.span else { continue };
-            let waits =
-                kind == SiteKind::Method && *self.waits.or_insert_with(it.site, || context.waits_in_source(it.site));
+            let waits = kind == SiteKind::Method
+                && *self.waits.or_insert_with(it.site, || context.waits_in_source(it.site));
             let call = Call {
                 id: it.id,
                 site: it.site,
@@ -222,18 +233,27 @@ impl NPlusOne {
         }
     }
 
-    /// Adds the time since the question to the call that runs, if an event is the receipt of an answer to it.
+    /// Adds the time since the question to the call that runs, if an event is the receipt of an
+    /// answer to it.
     fn receive(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
         let it = &event.event;
-        let Some(sending) = context.sending(event).filter(|sending| sending.lane != it.lane) else { return };
+        let Some(sending) = context.sending(event).filter(|sending| sending.lane != it.lane) else {
+            return;
+        };
         let receipts = self.receipts.of(it.site);
         *receipts += 1;
         if *receipts > RECEIPTS {
             return;
         }
         let Some(call) = self.open.innermost(it.lane) else { return };
-        let question = context.store.causes(sending.id).take(ANSWER_CAUSES).find(|cause| cause.lane == it.lane);
-        if let Some(question) = question.filter(|question| question.id != call.id && question.start >= call.start) {
+        let question = context
+            .store
+            .causes(sending.id)
+            .take(ANSWER_CAUSES)
+            .find(|cause| cause.lane == it.lane);
+        if let Some(question) =
+            question.filter(|question| question.id != call.id && question.start >= call.start)
+        {
             call.waited = call.waited.saturating_add(it.start.saturating_sub(question.start));
         }
     }
@@ -276,8 +296,11 @@ fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
     let all: Vec<First> = call.effects.iter().map(First::of).collect();
     for effects in std::mem::take(&mut call.effects) {
         let subjects: HashSet<Subject> = effects.subjects.iter().copied().collect();
-        let are_different = subjects.len() > 1 && is_share(subjects.len() as u64, effects.count, DIFFERENT_PERCENT);
-        let is_loop = effects.count >= EFFECTS && !effects.is_parallel && (are_different || subjects.len() <= 1);
+        let are_different =
+            subjects.len() > 1 && is_share(subjects.len() as u64, effects.count, DIFFERENT_PERCENT);
+        let is_loop = effects.count >= EFFECTS
+            && !effects.is_parallel
+            && (are_different || subjects.len() <= 1);
         if !is_loop || effects.site == call.site || !is_share(effects.ticks, call.span, PERCENT) {
             continue;
         }
@@ -309,13 +332,17 @@ fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
 }
 
 fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Option<Finding> {
-    // What is asked for must be known before the first answer. Where nothing was asked before, each answer may lead to
-    // the next question, as the pages of a long list do.
+    // What is asked for must be known before the first answer. Where nothing was asked before, each
+    // answer may lead to the next question, as the pages of a long list do.
     let follows = found.follows.filter(|_| found.following == found.calls);
     let is_known_before = follows.is_some()
         || found.preparing * 100 >= found.calls * PREPARING_PERCENT
         || found.before.are_shuffled() && found.after.are_shuffled();
-    if found.calls < CALLS || !is_known_before || !waits(to, found, context) || !are_different(found, context) {
+    if found.calls < CALLS
+        || !is_known_before
+        || !waits(to, found, context)
+        || !are_different(found, context)
+    {
         return None;
     }
     let (name, effect) = (context.name(from), context.name(to));
@@ -353,17 +380,21 @@ fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Op
                 .to_owned(),
         ),
     };
-    finding.advice = format!("ask once for all {of_what}s, or wait for all calls of {effect} at once");
+    finding.advice =
+        format!("ask once for all {of_what}s, or wait for all calls of {effect} at once");
     Some(finding)
 }
 
 /// Returns true if the effects differ in their arguments where they have one subject.
 fn are_different(found: &Loops, context: &Context<'_>) -> bool {
     found.compared.iter().all(|calls| {
-        let values = calls.iter().filter_map(|id| Values::of(*id, context).map(|values| values.arguments));
+        let values =
+            calls.iter().filter_map(|id| Values::of(*id, context).map(|values| values.arguments));
         let known: Vec<_> = values.filter(|arguments| !arguments.is_empty()).collect();
         let different = known.iter().collect::<HashSet<_>>().len();
-        known.len() == calls.len() && different > 1 && is_share(different as u64, known.len() as u64, DIFFERENT_PERCENT)
+        known.len() == calls.len()
+            && different > 1
+            && is_share(different as u64, known.len() as u64, DIFFERENT_PERCENT)
     })
 }
 
@@ -444,7 +475,10 @@ mod tests {
 
     #[test]
     fn paging_by_a_cursor_is_silent() {
-        check(|run, page| (0..8).for_each(|cursor| wait(run, "shop::customer", page * 8 + cursor)), &[]);
+        check(
+            |run, page| (0..8).for_each(|cursor| wait(run, "shop::customer", page * 8 + cursor)),
+            &[],
+        );
     }
 
     #[test]
@@ -467,9 +501,15 @@ mod tests {
         };
         let title = "page waits for customer once for each subject, one after another";
         check(shuffled, &[&format!("{title}: calls=10 effects=80")]);
-        // A list of which each part names the next one, and a tree in which each one has one parent.
+        // A list of which each part names the next one, and a tree in which each one has one
+        // parent.
         check(|run, page| (0..8).for_each(|at| wait(run, "shop::customer", page % 3 + at)), &[]);
-        check(|run, page| (0..8).for_each(|at| wait(run, "shop::customer", (1 << at) + page % (1 << at))), &[]);
+        check(
+            |run, page| {
+                (0..8).for_each(|at| wait(run, "shop::customer", (1 << at) + page % (1 << at)))
+            },
+            &[],
+        );
     }
 
     #[test]
@@ -483,7 +523,14 @@ mod tests {
             wait(run, "shop::orders", None);
             for order in 0..8 {
                 let work = |run: &mut Run| run.work(1_000_000);
-                run.polled("shop::customer", page * 8 + order, Outcome::Returned, 1, 1_000_000, work);
+                run.polled(
+                    "shop::customer",
+                    page * 8 + order,
+                    Outcome::Returned,
+                    1,
+                    1_000_000,
+                    work,
+                );
             }
         };
         check(works, &[]);
@@ -502,18 +549,27 @@ mod tests {
         check(asks, &[]);
     }
 
-    /// Shows ten pages, whose 8 customers are asked for on one database by calls that are no async calls. `facts` are those
-    /// of the function that asks, and `customer` is the recorded argument.
-    fn check_threads(facts: &str, asks_before: bool, customer: impl Fn(u64) -> u64, expected: &[&str]) {
+    /// Shows ten pages, whose 8 customers are asked for on one database by calls that are no async
+    /// calls. `facts` are those of the function that asks, and `customer` is the recorded argument.
+    fn check_threads(
+        facts: &str,
+        asks_before: bool,
+        customer: impl Fn(u64) -> u64,
+        expected: &[&str],
+    ) {
         let mut run = Run::new();
         run.function("shop", "shop::Db::ask", facts);
         for page in 0..10 {
             run.call("shop::page", None, |run| {
                 if asks_before {
-                    run.call("shop::Db::orders", 1, |run| _ = run.leaf("shop::Db::ask", 1, 900_000));
+                    run.call("shop::Db::orders", 1, |run| {
+                        _ = run.leaf("shop::Db::ask", 1, 900_000)
+                    });
                 }
                 for order in 0..8 {
-                    let call = run.call("shop::Db::customer", 1, |run| _ = run.leaf("shop::Db::ask", 1, 900_000));
+                    let call = run.call("shop::Db::customer", 1, |run| {
+                        _ = run.leaf("shop::Db::ask", 1, 900_000)
+                    });
                     run.argument(call, "id", &customer(page * 8 + order).to_string());
                 }
             });
@@ -534,7 +590,8 @@ mod tests {
     #[test]
     fn calls_that_wait_for_the_answer_of_another_thread_are_found() {
         let mut run = Run::new();
-        for path in ["questions::sent", "questions::received", "answers::sent", "answers::received"] {
+        for path in ["questions::sent", "questions::received", "answers::sent", "answers::received"]
+        {
             run.site(path, SiteKind::Announcement);
         }
         for page in 0..10 {
@@ -546,7 +603,8 @@ mod tests {
                         run.on(1);
                         let asked = run.instant("questions::received", None, Some(question));
                         run.work(400_000);
-                        let answer = run.because(Some(asked), "answers::sent", None, |run| run.work(100));
+                        let answer =
+                            run.because(Some(asked), "answers::sent", None, |run| run.work(100));
                         run.on(0);
                         run.instant("answers::received", None, Some(answer));
                         run.work(1_000);
@@ -554,7 +612,8 @@ mod tests {
                 }
             });
         }
-        let found = "show waits for ask once for each subject, one after another: calls=10 effects=80";
+        let found =
+            "show waits for ask once for each subject, one after another: calls=10 effects=80";
         assert_eq!(run.found(NPlusOne::default()), [found]);
     }
 
@@ -564,7 +623,9 @@ mod tests {
             run.polled("shop::page", node, Outcome::Returned, 2, 1_000, |run| {
                 wait(run, "shop::orders", None);
                 run.polled("shop::other", node, Outcome::Returned, 2, 1_000, |run| {
-                    (0..6).filter(|_| depth > 0).for_each(|child| visit(run, node * 6 + child + 1, depth - 1));
+                    (0..6)
+                        .filter(|_| depth > 0)
+                        .for_each(|child| visit(run, node * 6 + child + 1, depth - 1));
                 });
             });
         }

@@ -5,8 +5,8 @@ use metaspy_probe::Subject;
 use super::finding::is_share;
 use super::map::HashMap;
 
-/// Least number of subjects that recur in loops, and least share of them whose neighbours are others each time, in percent.
-/// Then no answer leads to the next question.
+/// Least number of subjects that recur in loops, and least share of them whose neighbours are
+/// others each time, in percent. Then no answer leads to the next question.
 const RECURRING: u64 = 20;
 const SHUFFLED_PERCENT: u64 = 80;
 /// Maximum number of subjects whose neighbours are remembered.

@@ -17,9 +17,11 @@ const SUBJECTS: u64 = 50;
 const PERCENT: u64 = 20;
 /// Parts of the recording at whose ends the subjects are counted that live and are not used again.
 const PARTS: usize = 8;
-/// Least share of the subjects that live on at the end which each quarter of the recording adds, in percent.
+/// Least share of the subjects that live on at the end which each quarter of the recording adds, in
+/// percent.
 const QUARTER_PERCENT: u64 = 10;
-/// A subject may be used again while the time since its last use is shorter than so many times between two uses.
+/// A subject may be used again while the time since its last use is shorter than so many times
+/// between two uses.
 const PAUSES: u64 = 3;
 
 /// Detector of subjects that are kept for no use.
@@ -27,7 +29,8 @@ const PAUSES: u64 = 3;
 pub(super) struct NeverEnded {
     /// Lives of the subjects, by the number of the subject.
     lives: Vec<Option<Life>>,
-    /// Starts of events. A part of the recording is a number of events, because a program may stand still for long.
+    /// Starts of events. A part of the recording is a number of events, because a program may stand
+    /// still for long.
     starts: Samples<u64>,
     first: Option<u64>,
     last: u64,
@@ -83,7 +86,13 @@ impl Detector for NeverEnded {
             if self.lives.len() <= row {
                 self.lives.resize_with(row + 1, || None);
             }
-            let life = self.lives[row].get_or_insert(Life { subject, site: it.site, id: it.id, used: end, pause: 0 });
+            let life = self.lives[row].get_or_insert(Life {
+                subject,
+                site: it.site,
+                id: it.id,
+                used: end,
+                pause: 0,
+            });
             life.pause = life.pause.max(it.start.saturating_sub(life.used));
             life.used = life.used.max(end);
         }
@@ -100,7 +109,10 @@ impl Detector for NeverEnded {
             let ended = context.store.ended_at(life.subject);
             kind.subjects += 1;
             kind.ended += u64::from(ended.is_some());
-            let idle_from = life.used.saturating_add(life.pause.saturating_mul(PAUSES)).saturating_add(part / 4);
+            let idle_from = life
+                .used
+                .saturating_add(life.pause.saturating_mul(PAUSES))
+                .saturating_add(part / 4);
             let idle_until = ended.unwrap_or(u64::MAX);
             for (idle, tick) in kind.idle.iter_mut().zip(ends) {
                 *idle += u64::from(idle_from <= tick && tick < idle_until);
@@ -137,7 +149,8 @@ fn finding(id: KindId, kind: &Kind, context: &Context<'_>) -> Option<Finding> {
         return None;
     }
     let name = context.store.kind(id).map_or("subject", |kind| kind.short_name());
-    let site = kind.sites.iter().max_by_key(|&(site, count)| (count, *site)).map(|(site, _)| *site)?;
+    let site =
+        kind.sites.iter().max_by_key(|&(site, count)| (count, *site)).map(|(site, _)| *site)?;
     let title = format!("More and more {name} objects live on after their last use");
     let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
     finding.subjects = context.subjects(&kind.named);
@@ -159,10 +172,12 @@ fn finding(id: KindId, kind: &Kind, context: &Context<'_>) -> Option<Finding> {
         filter: context.filter(site),
     };
     finding.certainty = Certainty::Estimated(
-        "first uses, last uses and ends are recorded; uses that are not observed are not known".to_owned(),
+        "first uses, last uses and ends are recorded; uses that are not observed are not known"
+            .to_owned(),
     );
     finding.needs = format!("all methods that use a {name}");
-    finding.advice = format!("drop a {name} with its last use, or bound the collection that keeps it");
+    finding.advice =
+        format!("drop a {name} with its last use, or bound the collection that keeps it");
     Some(finding)
 }
 
@@ -171,14 +186,17 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Serves 800 sessions, of which twenty are in use at a time. `ends` tells after how many others a session ends.
+    /// Serves 800 sessions, of which twenty are in use at a time. `ends` tells after how many
+    /// others a session ends.
     fn check(ends: impl Fn(u64) -> Option<u64>, last_use: impl Fn(&mut Run), expected: &[&str]) {
         let mut run = Run::new();
         for now in 0..800_u64 {
             for session in now.saturating_sub(19)..=now {
                 run.leaf("server::Session::serve", session, 1_000);
             }
-            (0..now).filter(|&session| ends(session) == Some(now - session)).for_each(|session| run.forget(session));
+            (0..now)
+                .filter(|&session| ends(session) == Some(now - session))
+                .for_each(|session| run.forget(session));
         }
         last_use(&mut run);
         run.work(1);
@@ -199,8 +217,9 @@ mod tests {
 
     #[test]
     fn objects_that_a_report_uses_at_the_end_are_silent() {
-        let report =
-            |run: &mut Run| (0..800).for_each(|session| _ = run.leaf("server::Session::report", session, 1_000));
+        let report = |run: &mut Run| {
+            (0..800).for_each(|session| _ = run.leaf("server::Session::report", session, 1_000))
+        };
         check(|_| None, report, &[]);
     }
 

@@ -1,4 +1,5 @@
-//! Kinds that are stated of what a recording holds beside its events: its program, its types and its grammar.
+//! Kinds that are stated of what a recording holds beside its events: its program, its types and
+//! its grammar.
 
 use metaspy_probe::SiteId;
 use metaspy_reader::ResolvedEvent;

@@ -18,8 +18,8 @@ const THREADS_MAX: u64 = 1_000;
 const EVENTS: u64 = 100;
 /// Least share of the busy thread in events and in self time, in percent.
 const PERCENT: u64 = 80;
-/// Least share of its time in which the busy thread works, in percent. A thread that waits for work could take that of the
-/// others.
+/// Least share of its time in which the busy thread works, in percent. A thread that waits for work
+/// could take that of the others.
 const WORKING_PERCENT: u64 = 50;
 /// Least share of uneven teams among the teams of a site, in percent.
 const TEAMS_PERCENT: u64 = 50;
@@ -100,7 +100,8 @@ impl Detector for OneLane {
             let running = self.running.get(&it.lane).map(|&at| &mut self.threads[at]);
             match running.filter(|thread| it.start < thread.end) {
                 Some(thread) => thread.add(event, context),
-                // Tasks begin on threads as well, but they are left and entered again; that is known at the end.
+                // Tasks begin on threads as well, but they are left and entered again; that is
+                // known at the end.
                 None if is_thread(event, context) => {
                     let is_method = |site| context.site_kind(site) == SiteKind::Method;
                     let before = self.running.get(&it.lane).copied();
@@ -164,7 +165,8 @@ impl Thread {
     }
 }
 
-/// Returns true if an event may be a thread: one that was spawned by an instrumented function, or the function of a thread.
+/// Returns true if an event may be a thread: one that was spawned by an instrumented function, or
+/// the function of a thread.
 fn is_thread(event: &ResolvedEvent, context: &Context<'_>) -> bool {
     let site = event.event.site;
     let is_kind = match context.site_kind(site) {
@@ -181,9 +183,12 @@ fn is_thread(event: &ResolvedEvent, context: &Context<'_>) -> bool {
 
 impl<'t> Teams<'t> {
     fn add(&mut self, team: &[&'t Thread], context: &Context<'_>) {
-        let Some(&busy) = team.iter().max_by_key(|thread| (thread.ticks, thread.id)) else { return };
+        let Some(&busy) = team.iter().max_by_key(|thread| (thread.ticks, thread.id)) else {
+            return;
+        };
         let near = (busy.end - busy.start) / 100 * BEGIN_PERCENT;
-        let threads: Vec<_> = team.iter().filter(|thread| thread.start.abs_diff(busy.start) <= near).collect();
+        let threads: Vec<_> =
+            team.iter().filter(|thread| thread.start.abs_diff(busy.start) <= near).collect();
         // A thread is never left, so nothing counts its polls.
         let is_task = || context.store.polls(busy.id).is_some();
         if threads.len() < THREADS || busy.events < EVENTS || is_task() {
@@ -192,7 +197,8 @@ impl<'t> Teams<'t> {
         self.all += 1;
         let events: u64 = threads.iter().map(|thread| thread.events).sum();
         let ticks = threads.iter().map(|thread| thread.ticks).fold(0, u64::saturating_add);
-        let does_all = busy.events * 100 >= events * PERCENT && is_share(busy.ticks, ticks, PERCENT);
+        let does_all =
+            busy.events * 100 >= events * PERCENT && is_share(busy.ticks, ticks, PERCENT);
         let works = is_share(busy.ticks, busy.last.saturating_sub(busy.first), WORKING_PERCENT);
         if does_all && works {
             self.uneven.push(Uneven { busy, threads: threads.len() as u64, events, ticks });
@@ -206,7 +212,9 @@ fn finding(site: SiteId, mut teams: Teams<'_>, context: &Context<'_>) -> Option<
         return None;
     }
     teams.uneven.sort_by_key(|team| team.busy.id);
-    let sum = |number: fn(&Uneven<'_>) -> u64| teams.uneven.iter().map(number).fold(0, u64::saturating_add);
+    let sum = |number: fn(&Uneven<'_>) -> u64| {
+        teams.uneven.iter().map(number).fold(0, u64::saturating_add)
+    };
     let mut works: HashMap<SiteId, u64> = HashMap::default();
     for (&work, ticks) in teams.uneven.iter().flat_map(|team| &team.busy.sites) {
         *works.entry(work).or_default() += ticks;
@@ -216,8 +224,10 @@ fn finding(site: SiteId, mut teams: Teams<'_>, context: &Context<'_>) -> Option<
     let title = format!("One of the threads {name} does nearly all calls of {work_name}");
     let mut finding = Finding::new(KIND, title, vec![context.site(work), context.site(site)]);
     let ticks_for_others = sum(|team| team.busy.ticks - team.busy.ticks / team.threads);
-    finding.cost =
-        Cost::of_work(context.ns(ticks_for_others), sum(|team| team.busy.events - team.busy.events / team.threads));
+    finding.cost = Cost::of_work(
+        context.ns(ticks_for_others),
+        sum(|team| team.busy.events - team.busy.events / team.threads),
+    );
     let (busy_events, events) = (sum(|team| team.busy.events), sum(|team| team.events));
     let (busy_ticks, ticks) = (sum(|team| team.busy.ticks), sum(|team| team.ticks));
     let threads = sum(|team| team.threads);
@@ -236,13 +246,19 @@ fn finding(site: SiteId, mut teams: Teams<'_>, context: &Context<'_>) -> Option<
             time(context.ns(ticks)),
         ),
         numbers: vec![("threads", threads), ("busy_events", busy_events), ("events", events)],
-        events: teams.uneven.iter().flat_map(|team| team.busy.first_events.iter().copied()).take(NAMED).collect(),
+        events: teams
+            .uneven
+            .iter()
+            .flat_map(|team| team.busy.first_events.iter().copied())
+            .take(NAMED)
+            .collect(),
         filter: context.filter(work),
     };
     finding.certainty = Certainty::Estimated(
         "the counts are exact; whether the calls could run side by side is not recorded".to_owned(),
     );
-    finding.advice = "divide the work by its amount, or let the threads take it from one queue".to_owned();
+    finding.advice =
+        "divide the work by its amount, or let the threads take it from one queue".to_owned();
     Some(finding)
 }
 
@@ -251,7 +267,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Four threads compile 600 files. `thread_of` tells which thread compiles a file, `pause` how long it waits for one.
+    /// Four threads compile 600 files. `thread_of` tells which thread compiles a file, `pause` how
+    /// long it waits for one.
     fn check(thread_of: impl Fn(u64) -> u32, pause: u64, expected: &[&str]) {
         let mut run = Run::new();
         run.site("build::workers::thread", SiteKind::Async);
@@ -326,7 +343,8 @@ mod tests {
                     run.leaf("bakery::warm_up", None, 10);
                 }
                 run.because(spawner, "bakery::oven", None, |run| {
-                    (0..if lane == 2 { 600 } else { 1 }).for_each(|loaf| _ = run.leaf("bakery::bake", loaf, 10_000));
+                    (0..if lane == 2 { 600 } else { 1 })
+                        .for_each(|loaf| _ = run.leaf("bakery::bake", loaf, 10_000));
                     run.now = 10_000_000;
                 });
             }
@@ -345,14 +363,16 @@ mod tests {
     #[test]
     fn a_thread_beside_a_thread_of_another_kind_is_silent() {
         let mut run = Run::new();
-        for (lane, path) in
-            ["build::main::thread", "build::log::thread", "build::watch::thread"].into_iter().enumerate()
+        for (lane, path) in ["build::main::thread", "build::log::thread", "build::watch::thread"]
+            .into_iter()
+            .enumerate()
         {
             run.site(path, SiteKind::Async);
             run.on(lane as u32);
             run.now = 1_000;
             run.call(path, None, |run| {
-                (0..if lane == 0 { 600 } else { 10 }).for_each(|file| _ = run.leaf("build::compile", file, 10_000));
+                (0..if lane == 0 { 600 } else { 10 })
+                    .for_each(|file| _ = run.leaf("build::compile", file, 10_000));
                 run.now = 10_000_000;
             });
         }

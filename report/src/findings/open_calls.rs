@@ -9,8 +9,8 @@ use super::map::HashMap;
 
 /// Calls that have begun and not ended, with a value each.
 ///
-/// Calls nest in their lane, so most are found at the top of a stack. Calls that their thread leaves and enters again are
-/// in a map.
+/// Calls nest in their lane, so most are found at the top of a stack. Calls that their thread
+/// leaves and enters again are in a map.
 #[derive(Debug)]
 pub(super) struct OpenCalls<T> {
     lanes: Lanes<T>,
@@ -26,7 +26,8 @@ struct Open<T> {
     value: T,
 }
 
-/// Stacks of the lanes. Most events are on the lane of the event before, whose stack needs no search.
+/// Stacks of the lanes. Most events are on the lane of the event before, whose stack needs no
+/// search.
 #[derive(Debug)]
 struct Lanes<T> {
     stacks: Vec<Vec<Open<T>>>,
@@ -67,7 +68,8 @@ impl<T> Lanes<T> {
 }
 
 impl<T> OpenCalls<T> {
-    /// Returns true if no call has begun, or if all that their thread leaves and enters again have ended.
+    /// Returns true if no call has begun, or if all that their thread leaves and enters again have
+    /// ended.
     pub(super) fn is_empty(&self) -> bool {
         self.entered.is_empty() && self.lanes.stacks.is_empty()
     }
@@ -99,18 +101,22 @@ impl<T> OpenCalls<T> {
         }
     }
 
-    /// Returns the value of the event's cause, if that runs when the event begins, and the tick at which it ends.
+    /// Returns the value of the event's cause, if that runs when the event begins, and the tick at
+    /// which it ends.
     pub(super) fn cause_of(&mut self, event: &ResolvedEvent) -> Option<(&mut T, u64)> {
         let cause = event.cause.event()?;
-        let in_lane =
-            self.lanes.get_mut(cause.lane).and_then(|lane| lane.iter_mut().rev().find(|it| it.id == cause.id));
+        let in_lane = self
+            .lanes
+            .get_mut(cause.lane)
+            .and_then(|lane| lane.iter_mut().rev().find(|it| it.id == cause.id));
         let open = in_lane.or_else(|| self.entered.get_mut(&cause.id))?;
         (open.end > event.event.start).then_some((&mut open.value, open.end))
     }
 
     /// Returns the value of a call that runs, by its id and its lane.
     pub(super) fn get_mut(&mut self, id: EventId, lane: LaneId) -> Option<&mut T> {
-        let in_lane = self.lanes.get_mut(lane).and_then(|lane| lane.iter_mut().rev().find(|it| it.id == id));
+        let in_lane =
+            self.lanes.get_mut(lane).and_then(|lane| lane.iter_mut().rev().find(|it| it.id == id));
         in_lane.or_else(|| self.entered.get_mut(&id)).map(|open| &mut open.value)
     }
 
@@ -122,7 +128,9 @@ impl<T> OpenCalls<T> {
     /// Passes the calls to `closed` that are open after the last event.
     pub(super) fn finish(&mut self, mut closed: impl FnMut(T)) {
         let lanes = self.lanes.stacks.iter_mut().flat_map(std::mem::take);
-        lanes.chain(std::mem::take(&mut self.entered).into_values()).for_each(|open| closed(open.value));
+        lanes
+            .chain(std::mem::take(&mut self.entered).into_values())
+            .for_each(|open| closed(open.value));
         self.ends.clear();
     }
 }

@@ -61,9 +61,12 @@ impl Detector for Own {
 
     fn missing(&self, context: &Context<'_>) -> Option<String> {
         // Missing calls only raise a number.
-        let missing = if self.is_of_more() { context.missing_events() } else { context.missing_calls() };
-        let unknown = || self.kind.when.filter.check(context.store).err().map(|error| error.to_string());
-        let undecided = || self.unended(context).filter(|unended| !self.is_of_more() || unended.may_not_match);
+        let missing =
+            if self.is_of_more() { context.missing_events() } else { context.missing_calls() };
+        let unknown =
+            || self.kind.when.filter.check(context.store).err().map(|error| error.to_string());
+        let undecided =
+            || self.unended(context).filter(|unended| !self.is_of_more() || unended.may_not_match);
         missing.or_else(unknown).or_else(|| undecided().map(|unended| unended.text))
     }
 
@@ -75,7 +78,11 @@ impl Detector for Own {
             let has_room = self.groups.len() < GROUPS_MAX;
             match self.groups.get_mut(&key) {
                 Some(group) => group.add(event),
-                None if has_room => self.groups.entry(key).or_insert_with(|| Group::beginning_with(event)).add(event),
+                None if has_room => self
+                    .groups
+                    .entry(key)
+                    .or_insert_with(|| Group::beginning_with(event))
+                    .add(event),
                 None => self.beyond += 1,
             }
         }
@@ -90,7 +97,9 @@ impl Detector for Own {
         let mut findings: Vec<Finding> =
             by_site.into_iter().map(|(site, found)| self.finding(site, found, context)).collect();
         if let Some(Unended { text, .. }) = unended {
-            findings.iter_mut().for_each(|finding| finding.certainty = Certainty::AtLeast(text.clone()));
+            findings
+                .iter_mut()
+                .for_each(|finding| finding.certainty = Certainty::AtLeast(text.clone()));
         }
         findings
     }
@@ -140,7 +149,12 @@ impl Own {
         self.kind.when.operator.holds(self.measured(group, context), self.kind.when.limit)
     }
 
-    fn finding(&self, site: Option<SiteId>, mut found: Vec<(&Key, &Group)>, context: &Context<'_>) -> Finding {
+    fn finding(
+        &self,
+        site: Option<SiteId>,
+        mut found: Vec<(&Key, &Group)>,
+        context: &Context<'_>,
+    ) -> Finding {
         found.sort_by_key(|(key, group)| (std::cmp::Reverse(self.measured(group, context)), **key));
         let (worst, all) = (found[0].1, self.groups.keys().filter(|key| key.site == site).count());
         let (mut subjects, mut events, mut self_ticks) = (HashMap::default(), 0, 0_u64);
@@ -167,13 +181,20 @@ impl Own {
                 counted(worst.count, "event"),
                 time(context.ns(worst.total_ticks)),
             ),
-            numbers: vec![("groups_that_hold", holding), ("groups", all as u64), ("most_events", worst.count)],
+            numbers: vec![
+                ("groups_that_hold", holding),
+                ("groups", all as u64),
+                ("most_events", worst.count),
+            ],
             events: found.iter().map(|(_, group)| group.first).take(NAMED).collect(),
             filter: self.filter(site, context),
         };
         finding.certainty = match self.beyond {
             0 => context.counted("counts exact"),
-            beyond => Certainty::AtLeast(format!("{} of further groups are not judged", counted(beyond, "event"))),
+            beyond => Certainty::AtLeast(format!(
+                "{} of further groups are not judged",
+                counted(beyond, "event")
+            )),
         };
         finding.advice.clone_from(&self.kind.advice);
         finding
@@ -195,12 +216,18 @@ impl Own {
     fn filter(&self, site: Option<SiteId>, context: &Context<'_>) -> String {
         let own = self.kind.when.filter.text();
         let site = site.filter(|_| self.sites.len() > 1 || own.is_empty());
-        site.map_or_else(|| own.to_owned(), |site| format!("{} {own}", context.filter(site)).trim_end().to_owned())
+        site.map_or_else(
+            || own.to_owned(),
+            |site| format!("{} {own}", context.filter(site)).trim_end().to_owned(),
+        )
     }
 
     fn title(&self, worst: &Group, context: &Context<'_>) -> String {
-        let name = |site: Option<SiteId>| site.map_or("no cause", |site| context.name(site)).to_owned();
-        let subject = worst.subject.map_or_else(|| "no subject".to_owned(), |it| context.store.subject_text(it));
+        let name =
+            |site: Option<SiteId>| site.map_or("no cause", |site| context.name(site)).to_owned();
+        let subject = worst
+            .subject
+            .map_or_else(|| "no subject".to_owned(), |it| context.store.subject_text(it));
         let values = [
             context.name(worst.site).to_owned(),
             subject,
@@ -216,7 +243,11 @@ impl Own {
             let (word, next) = after.split_once('}').unwrap_or((after, ""));
             title.push_str(before);
             title.extend(
-                PLACEHOLDERS.iter().zip(&values).filter(|(known, _)| **known == word).map(|(_, value)| value.as_str()),
+                PLACEHOLDERS
+                    .iter()
+                    .zip(&values)
+                    .filter(|(known, _)| **known == word)
+                    .map(|(_, value)| value.as_str()),
             );
             rest = next;
         }
@@ -252,7 +283,8 @@ impl Group {
             self.ends.len() - 1
         });
         let open_until = &mut self.ends[at].1;
-        self.total_ticks = self.total_ticks.saturating_add(end.saturating_sub((*open_until).max(it.start)));
+        self.total_ticks =
+            self.total_ticks.saturating_add(end.saturating_sub((*open_until).max(it.start)));
         *open_until = (*open_until).max(end);
     }
 }
@@ -263,10 +295,13 @@ mod tests {
     use super::super::{Certainty, Config, Findings};
     use metaspy_reader::Outcome;
 
-    /// Two requests: the first asks nine times for one row, and the second once for each of nine rows.
+    /// Two requests: the first asks nine times for one row, and the second once for each of nine
+    /// rows.
     fn run() -> Run {
         let mut run = Run::new();
-        run.call("shop::request", 1, |run| (0..9).for_each(|_| _ = run.leaf("shop::Database::query", 7, 1_000)));
+        run.call("shop::request", 1, |run| {
+            (0..9).for_each(|_| _ = run.leaf("shop::Database::query", 7, 1_000))
+        });
         run.call("shop::request", 2, |run| {
             (0..9).for_each(|row| _ = run.leaf("shop::Database::query", row, 1_000));
             run.call("shop::Database::load", 3, |run| _ = run.leaf("shop::Database::load", 3, 500));
@@ -281,36 +316,51 @@ mod tests {
     }
 
     fn check(keys: &str, expected: &[&str]) {
-        let titles: Vec<String> = found(keys).found.into_iter().map(|finding| finding.title).collect();
+        let titles: Vec<String> =
+            found(keys).found.into_iter().map(|finding| finding.title).collect();
         assert_eq!(titles, expected, "{keys}");
     }
 
     #[test]
     fn a_condition_is_judged_for_each_group() {
         let title = r#"title = "{cause} asks {site} {count} times for {subject}""#;
-        let query = |by: &str, limit: u64| format!("{by}\nwhen = \"count(site:query) > {limit}\"\n{title}");
+        let query =
+            |by: &str, limit: u64| format!("{by}\nwhen = \"count(site:query) > {limit}\"\n{title}");
         check(&query("", 17), &["request asks Database::query 18 times for Node #7"]);
         check(&query("", 18), &[]);
         check(&query("by = [\"cause\"]", 8), &["request asks Database::query 9 times for Node #7"]);
         check(&query("by = [\"cause\"]", 9), &[]);
-        check(&query("by = [\"cause\", \"subject\"]", 8), &["request asks Database::query 9 times for Node #7"]);
-        check(&query("by = [\"subject\"]", 9), &["request asks Database::query 10 times for Node #7"]);
+        check(
+            &query("by = [\"cause\", \"subject\"]", 8),
+            &["request asks Database::query 9 times for Node #7"],
+        );
+        check(
+            &query("by = [\"subject\"]", 9),
+            &["request asks Database::query 10 times for Node #7"],
+        );
     }
 
     #[test]
     fn time_of_nested_calls_counts_once() {
-        check("when = \"total(site:load) >= 500ns\"\ntitle = \"{total} {self}\"", &["500 ns 500 ns"]);
+        check(
+            "when = \"total(site:load) >= 500ns\"\ntitle = \"{total} {self}\"",
+            &["500 ns 500 ns"],
+        );
         check("when = \"total(site:load) > 500ns\"\ntitle = \"{total}\"", &[]);
         check("when = \"max(site:request) > 9us\"\ntitle = \"slow\"", &["slow"]);
     }
 
     #[test]
     fn a_finding_has_subjects_and_the_filter_of_its_events() {
-        let findings = found("by = [\"subject\"]\nwhen = \"count(site:Database::*) > 1\"\ntitle = \"often\"");
+        let findings =
+            found("by = [\"subject\"]\nwhen = \"count(site:Database::*) > 1\"\ntitle = \"often\"");
         let [finding] = &findings.found[..] else { panic!("{:?}", findings.found) };
         let sites: Vec<&str> = finding.sites.iter().map(|site| site.path.as_str()).collect();
         assert_eq!(sites, ["shop::Database::load", "shop::Database::query"]);
-        assert_eq!(finding.evidence.numbers, [("groups_that_hold", 2), ("groups", 9), ("most_events", 10)]);
+        assert_eq!(
+            finding.evidence.numbers,
+            [("groups_that_hold", 2), ("groups", 9), ("most_events", 10)]
+        );
         assert_eq!(finding.evidence.filter, "site:Database::*");
         let by_site = found("when = \"count(site:Database::*) > 2\"\ntitle = \"often\"");
         assert_eq!(by_site.found[0].evidence.filter, "site:shop::Database::query site:Database::*");
@@ -325,18 +375,26 @@ mod tests {
             }
             run.running("shop::request", 2);
             run.goes_on_elsewhere();
-            let text = format!("[[findings.own]]\nkind = \"own\"\nwhen = \"{when}\"\ntitle = \"{{count}} calls\"");
+            let text = format!(
+                "[[findings.own]]\nkind = \"own\"\nwhen = \"{when}\"\ntitle = \"{{count}} calls\""
+            );
             let config = Config::parse(&text, &[]).expect("the settings of tests are right");
             let findings = run.findings_of(&Config { kinds: vec!["own".to_owned()], ..config });
-            let found = findings
-                .found
-                .first()
-                .map(|finding| (finding.title.clone(), matches!(finding.certainty, Certainty::AtLeast(_))));
-            (found, findings.not_looked_for.first().map_or(String::new(), |reason| reason.why.clone()))
+            let found = findings.found.first().map(|finding| {
+                (finding.title.clone(), matches!(finding.certainty, Certainty::AtLeast(_)))
+            });
+            (
+                found,
+                findings.not_looked_for.first().map_or(String::new(), |reason| reason.why.clone()),
+            )
         };
         // The call that was cut off can only add to them.
         assert_eq!(found("count(outcome:panicked) > 1").0, Some(("2 calls".to_owned(), true)));
-        for when in ["count(-outcome:panicked) > 1", "count(outcome:panicked) < 3", "count(outcome:running) > 0"] {
+        for when in [
+            "count(-outcome:panicked) > 1",
+            "count(outcome:panicked) < 3",
+            "count(outcome:running) > 0",
+        ] {
             let (found, why) = found(when);
             assert_eq!(found, None, "{when}");
             assert!(why.contains("how 1 call ended"), "{when}: {why}");
@@ -347,19 +405,30 @@ mod tests {
     #[test]
     fn a_filter_that_fits_nothing_is_stated() {
         let findings = found("when = \"count(site:Database::qury) > 1\"\ntitle = \"often\"");
-        assert!(findings.not_looked_for[0].why.contains("Database"), "{:?}", findings.not_looked_for);
+        assert!(
+            findings.not_looked_for[0].why.contains("Database"),
+            "{:?}",
+            findings.not_looked_for
+        );
     }
 
     #[test]
     fn a_kind_that_cannot_be_read_shows_what_to_write() {
         let check = |keys: &str, expected: &str| {
-            let error = Config::parse(&format!("[[findings.own]]\n{keys}"), &[]).expect_err("it is wrong");
+            let error =
+                Config::parse(&format!("[[findings.own]]\n{keys}"), &[]).expect_err("it is wrong");
             assert!(error.contains(expected), "{error}");
         };
         let rest = "when = \"count(*) > 1\"\ntitle = \"often\"";
         check(&format!("kind = \"Two Words\"\n{rest}"), "write small letters");
         check(&format!("kind = \"own\"\nby = [\"thread\"]\n{rest}"), "unknown variant `thread`");
-        check("kind = \"own\"\nwhen = \"count(*)\"\ntitle = \"often\"", "own: `count(*)` is not a condition");
-        check("kind = \"own\"\nwhen = \"count(*) > 1\"\ntitle = \"{node}\"", "there is no {node}: write one of {site}");
+        check(
+            "kind = \"own\"\nwhen = \"count(*)\"\ntitle = \"often\"",
+            "own: `count(*)` is not a condition",
+        );
+        check(
+            "kind = \"own\"\nwhen = \"count(*) > 1\"\ntitle = \"{node}\"",
+            "there is no {node}: write one of {site}",
+        );
     }
 }

@@ -40,7 +40,8 @@ pub(super) enum GroupBy {
 }
 
 /// Words in braces that a title may have.
-pub(super) const PLACEHOLDERS: [&str; 7] = ["site", "subject", "unit", "cause", "count", "total", "self"];
+pub(super) const PLACEHOLDERS: [&str; 7] =
+    ["site", "subject", "unit", "cause", "count", "total", "self"];
 
 impl OwnKind {
     /// Returns the word of the kind.
@@ -54,16 +55,27 @@ impl TryFrom<OwnSection> for OwnKind {
 
     fn try_from(section: OwnSection) -> Result<OwnKind, String> {
         let OwnSection { kind: name, by, when, title, advice } = section;
-        let is_word = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-+".contains(letter);
+        let is_word = |letter: char| {
+            letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-+".contains(letter)
+        };
         if name.is_empty() || !name.chars().all(is_word) {
-            return Err(format!("own: the kind `{name}` is no word: write small letters, digits and `-`"));
+            return Err(format!(
+                "own: the kind `{name}` is no word: write small letters, digits and `-`"
+            ));
         }
         let wrong = |what: String| format!("own: {name}: {what}");
         let when: Condition = when.parse().map_err(wrong)?;
-        let opened = title.split('{').skip(1).map(|rest| rest.split_once('}').map_or(rest, |(word, _)| word));
+        let opened = title
+            .split('{')
+            .skip(1)
+            .map(|rest| rest.split_once('}').map_or(rest, |(word, _)| word));
         if let Some(unknown) = opened.into_iter().find(|word| !PLACEHOLDERS.contains(word)) {
-            let known: Vec<String> = PLACEHOLDERS.iter().map(|word| format!("{{{word}}}")).collect();
-            return Err(wrong(format!("title: there is no {{{unknown}}}: write one of {}", known.join(", "))));
+            let known: Vec<String> =
+                PLACEHOLDERS.iter().map(|word| format!("{{{word}}}")).collect();
+            return Err(wrong(format!(
+                "title: there is no {{{unknown}}}: write one of {}",
+                known.join(", ")
+            )));
         }
         let by = if by.is_empty() { vec![GroupBy::Site] } else { by };
         Ok(OwnKind { name, by, when, title, advice })

@@ -1,7 +1,9 @@
-//! `ping-pong`: messages or tasks go to and fro between two places, and come back to the same subject again and again.
+//! `ping-pong`: messages or tasks go to and fro between two places, and come back to the same
+//! subject again and again.
 //!
-//! What a message or a task leads to until the next one is a *step*. A step answers another one if it calls the same site on
-//! the same subject as the step before the last, while the last step went to another subject or through another queue.
+//! What a message or a task leads to until the next one is a *step*. A step answers another one if
+//! it calls the same site on the same subject as the step before the last, while the last step went
+//! to another subject or through another queue.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
@@ -14,7 +16,8 @@ use crate::text::grouped;
 
 /// Word of the kind.
 const KIND: &str = "ping-pong";
-/// Least number of answers in a chain. A protocol has a few, and each of its two sides has half of them.
+/// Least number of answers in a chain. A protocol has a few, and each of its two sides has half of
+/// them.
 const ROUNDS: u64 = 8;
 /// Least number of such chains. A single long one may be a game or a transfer.
 const CHAINS: u64 = 5;
@@ -69,7 +72,11 @@ struct OfSite {
 
 impl Default for PingPong {
     fn default() -> Self {
-        PingPong { known: vec![None; REMEMBERED], steps: Recent::default(), sites: HashMap::default() }
+        PingPong {
+            known: vec![None; REMEMBERED],
+            steps: Recent::default(),
+            sites: HashMap::default(),
+        }
     }
 }
 
@@ -86,10 +93,12 @@ impl Detector for PingPong {
             // What begins when its cause has ended was put off: a task, or a closure in a queue.
             let is_effect_of_message = context.site_kind(cause.site) == SiteKind::Announcement;
             let is_put_off = !is_effect_of_message && cause.end.is_some_and(|end| end < it.start);
-            let step = if is_put_off || context.sending(event).is_some() { Some(it.id) } else { before };
+            let step =
+                if is_put_off || context.sending(event).is_some() { Some(it.id) } else { before };
             let Some(step) = step else { continue };
             if step == it.id {
-                self.steps.insert(step, Step { before, queue: it.site, calls: [None; 2], rounds: 0 });
+                self.steps
+                    .insert(step, Step { before, queue: it.site, calls: [None; 2], rounds: 0 });
             }
             self.known[it.id.raw() as usize % REMEMBERED] = Some((it.id, step));
             if matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async) {
@@ -105,7 +114,9 @@ impl Detector for PingPong {
 
 impl PingPong {
     fn step_of(&self, id: EventId) -> Option<EventId> {
-        self.known[id.raw() as usize % REMEMBERED].filter(|(known, _)| *known == id).map(|(_, step)| step)
+        self.known[id.raw() as usize % REMEMBERED]
+            .filter(|(known, _)| *known == id)
+            .map(|(_, step)| step)
     }
 
     /// Adds a call to its step, and counts it if it is an answer.
@@ -160,16 +171,25 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
         return None;
     }
     // A transfer passes something else each time.
-    let asked: HashSet<_> = found.events.iter().filter_map(|id| question::of(*id, context)).collect();
+    let asked: HashSet<_> =
+        found.events.iter().filter_map(|id| question::of(*id, context)).collect();
     if asked.len() == found.events.len() {
         return None;
     }
     let name = context.name(site);
-    let mut queues: Vec<(SiteId, u64)> = found.queues.iter().map(|(site, count)| (*site, *count)).collect();
+    let mut queues: Vec<(SiteId, u64)> =
+        found.queues.iter().map(|(site, count)| (*site, *count)).collect();
     queues.sort_by_key(|&(site, count)| (std::cmp::Reverse(count), site));
     let mut sites = vec![context.site(site)];
-    sites.extend(queues.iter().filter(|(queue, _)| *queue != site).take(NAMED).map(|(queue, _)| context.site(*queue)));
-    let mut finding = Finding::new(KIND, format!("{name} comes back to the same subject again and again"), sites);
+    sites.extend(
+        queues
+            .iter()
+            .filter(|(queue, _)| *queue != site)
+            .take(NAMED)
+            .map(|(queue, _)| context.site(*queue)),
+    );
+    let mut finding =
+        Finding::new(KIND, format!("{name} comes back to the same subject again and again"), sites);
     finding.subjects = context.subjects(&found.subjects);
     finding.cost = Cost::of_work(context.ns(found.self_ticks), found.answers);
     finding.evidence = Evidence {
@@ -181,12 +201,17 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
             grouped(found.chains),
             grouped(found.longest),
         ),
-        numbers: vec![("answers", found.answers), ("chains", found.chains), ("longest", found.longest)],
+        numbers: vec![
+            ("answers", found.answers),
+            ("chains", found.chains),
+            ("longest", found.longest),
+        ],
         events: found.events.clone(),
         filter: context.filter(site),
     };
     finding.certainty = Certainty::Estimated(
-        "the counts are exact; a conversation in which each answer brings new work looks the same".to_owned(),
+        "the counts are exact; a conversation in which each answer brings new work looks the same"
+            .to_owned(),
     );
     finding.advice =
         "let a change that another one caused cause no further change, or stop when nothing changes".to_owned();
@@ -198,8 +223,14 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Moves a slider 30 times. Each movement is a message, which sets the slider of its round and sends the next one.
-    fn check(rounds: u64, slider: impl Fn(u64, u64) -> u64, queue: impl Fn(u64) -> &'static str, expected: &[&str]) {
+    /// Moves a slider 30 times. Each movement is a message, which sets the slider of its round and
+    /// sends the next one.
+    fn check(
+        rounds: u64,
+        slider: impl Fn(u64, u64) -> u64,
+        queue: impl Fn(u64) -> &'static str,
+        expected: &[&str],
+    ) {
         let mut run = Run::new();
         for queue in ["width", "height"] {
             run.site(&format!("{queue}::sent"), SiteKind::Announcement);
@@ -211,7 +242,9 @@ mod tests {
                 let queue = queue(round);
                 let sent = run.because(receipt, &format!("{queue}::sent"), None, |_| {});
                 receipt = Some(run.instant(&format!("{queue}::received"), None, Some(sent)));
-                run.because(receipt, "photo::Slider::set", slider(drag, round), |run| run.work(100));
+                run.because(receipt, "photo::Slider::set", slider(drag, round), |run| {
+                    run.work(100)
+                });
             }
         }
         assert_eq!(run.found(PingPong::default()), expected);
@@ -244,7 +277,9 @@ mod tests {
                 let mut cause = None;
                 for round in 0..13 {
                     if is_put_off {
-                        cause = Some(run.because(cause, "oven::regulate", round % 2, |run| run.work(100)));
+                        cause = Some(
+                            run.because(cause, "oven::regulate", round % 2, |run| run.work(100)),
+                        );
                         run.work(1);
                     }
                 }
@@ -268,13 +303,16 @@ mod tests {
     fn a_transfer_that_passes_something_else_each_time_is_silent() {
         let found = |chunk: fn(u64) -> u64| {
             let mut run = Run::new();
-            ["data::sent", "data::received"].iter().for_each(|site| run.site(site, SiteKind::Announcement));
+            ["data::sent", "data::received"]
+                .iter()
+                .for_each(|site| run.site(site, SiteKind::Announcement));
             for file in 0..30 {
                 let mut receipt = None;
                 for round in 0..12 {
                     let sent = run.because(receipt, "data::sent", None, |_| {});
                     receipt = Some(run.instant("data::received", None, Some(sent)));
-                    let call = run.because(receipt, "data::write", file * 2 + round % 2, |run| run.work(100));
+                    let call = run
+                        .because(receipt, "data::write", file * 2 + round % 2, |run| run.work(100));
                     run.argument(call, "chunk", &chunk(round).to_string());
                 }
             }

@@ -7,7 +7,8 @@ use super::Context;
 use super::map::{BySite, HashMap};
 use super::open_calls::OpenCalls;
 
-/// Maximum number of calls of a site whose polls are looked up, because the numbers are not in the events.
+/// Maximum number of calls of a site whose polls are looked up, because the numbers are not in the
+/// events.
 const CALLS_OF_SITE: u64 = 500;
 /// End of the path of a future's own function.
 const POLL: &str = "::Future::poll";
@@ -41,7 +42,8 @@ pub(super) struct PolledCall {
     /// Number of direct effects. Polls of futures inside it are counted apart.
     pub(super) effects: u64,
     pub(super) inner_futures: u64,
-    /// True if another async call, which is not among its causes, had begun on its thread and not ended.
+    /// True if another async call, which is not among its causes, had begun on its thread and not
+    /// ended.
     pub(super) has_neighbours: bool,
 }
 
@@ -49,13 +51,14 @@ pub(super) struct PolledCall {
 pub(super) struct CallInPoll {
     /// Site of the async call.
     pub(super) site: SiteId,
-    /// True if another async call, which is not among the causes, had begun on the thread and not ended.
+    /// True if another async call, which is not among the causes, had begun on the thread and not
+    /// ended.
     pub(super) has_neighbours: bool,
 }
 
 impl PolledCalls {
-    /// Takes the next event, and passes the calls to `closed` that have ended. Returns the async call that calls the event's
-    /// method directly, if it is one.
+    /// Takes the next event, and passes the calls to `closed` that have ended. Returns the async
+    /// call that calls the event's method directly, if it is one.
     pub(super) fn read(
         &mut self,
         event: &ResolvedEvent,

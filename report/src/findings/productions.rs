@@ -1,5 +1,5 @@
-//! `shadowed`, `never-matched` and `cut-short`: productions of a grammar that are tried and never match, or match too
-//! little.
+//! `shadowed`, `never-matched` and `cut-short`: productions of a grammar that are tried and never
+//! match, or match too little.
 
 use metaspy_probe::{SiteKind, Subject};
 use metaspy_reader::{By, Measure, RecordedSite, Scope};
@@ -10,9 +10,11 @@ use crate::text::grouped;
 
 /// Least number of tries of a production that never matches without a known reason.
 const TRIES: u64 = 20;
-/// Kind of the subjects whose labels state why a production never matched, by the number of its site.
+/// Kind of the subjects whose labels state why a production never matched, by the number of its
+/// site.
 const SHADOW: &str = "Shadow";
-/// Kind of the subjects whose labels state which alternatives of a production are cut short, by the number of its site.
+/// Kind of the subjects whose labels state which alternatives of a production are cut short, by the
+/// number of its site.
 const CUT: &str = "Cut";
 /// Kind of the productions of a grammar whose inputs can be parsed again.
 const PRODUCTION: &str = "Production";
@@ -27,9 +29,11 @@ pub(super) const SHADOWED: OfRecording = OfRecording {
         let of = |(site, measure): (&RecordedSite, Measure)| {
             let reason = shadow(site, context)?;
             let mut finding = unmatched(SHADOWED.kind, site, measure, context);
-            finding.title = format!("{} never matches, because another alternative comes first", site.path);
+            finding.title =
+                format!("{} never matches, because another alternative comes first", site.path);
             finding.evidence.text = format!("{} {reason}", finding.evidence.text);
-            finding.advice = "put the longer alternative first, or remove what it can never reach".to_owned();
+            finding.advice =
+                "put the longer alternative first, or remove what it can never reach".to_owned();
             Some(finding)
         };
         never_matched(context).into_iter().filter_map(of).collect()
@@ -56,7 +60,12 @@ fn missing(context: &Context<'_>) -> Option<String> {
         return Some("activations were lost: record with a larger METASPY_BUDGET".to_owned());
     }
     let damage = context.store.missing().first().cloned();
-    damage.or_else(|| context.store.absent_files().map(|absent| format!("{absent}: give all files of the process")))
+    damage.or_else(|| {
+        context
+            .store
+            .absent_files()
+            .map(|absent| format!("{absent}: give all files of the process"))
+    })
 }
 
 fn missing_second_parse(context: &Context<'_>) -> Option<String> {
@@ -65,16 +74,19 @@ fn missing_second_parse(context: &Context<'_>) -> Option<String> {
     missing(context).or_else(|| (!is_of_grammar).then(|| unknown.to_owned()))
 }
 
-/// States which productions have an alternative that is cut short. Nothing in the run would be saved, so there is no cost.
+/// States which productions have an alternative that is cut short. Nothing in the run would be
+/// saved, so there is no cost.
 fn cuts_short(context: &Context<'_>) -> Vec<Finding> {
     let sites = context.store.sites().iter().filter(|site| site.kind == SiteKind::Production);
     let finding = |site: &RecordedSite| {
         let reason = reason(CUT, site, context)?;
-        let title = format!("an alternative of {} takes too little, because it comes first", site.path);
+        let title =
+            format!("an alternative of {} takes too little, because it comes first", site.path);
         let mut finding = Finding::new(CUT_SHORT.kind, title, vec![context.site(site.id)]);
         finding.evidence = Evidence::new(reason, context.filter(site.id));
         finding.certainty = Certainty::Estimated(
-            "the places are tried again; whether the inputs are meant to be rejected is not known".to_owned(),
+            "the places are tried again; whether the inputs are meant to be rejected is not known"
+                .to_owned(),
         );
         finding.advice = "put the longer alternative first".to_owned();
         Some(finding)
@@ -85,9 +97,12 @@ fn cuts_short(context: &Context<'_>) -> Vec<Finding> {
 /// Returns the productions that were tried and never matched.
 fn never_matched<'s>(context: &Context<'s>) -> Vec<(&'s RecordedSite, Measure)> {
     let tally = context.store.tally(By::Site, &Scope::default());
-    let rows = tally.rows.iter().filter_map(|row| Some((context.store.site(row.site?)?, row.measure)));
+    let rows =
+        tally.rows.iter().filter_map(|row| Some((context.store.site(row.site?)?, row.measure)));
     let productions = rows.filter(|(site, _)| site.kind == SiteKind::Production);
-    productions.filter(|(_, measure)| measure.count > 0 && measure.count == measure.failed).collect()
+    productions
+        .filter(|(_, measure)| measure.count > 0 && measure.count == measure.failed)
+        .collect()
 }
 
 /// Returns the sentence with the reason why a production never matched, if it was recorded.
@@ -102,7 +117,8 @@ fn reason<'s>(kind: &str, site: &RecordedSite, context: &Context<'s>) -> Option<
 }
 
 fn unmatched(kind: &str, site: &RecordedSite, measure: Measure, context: &Context<'_>) -> Finding {
-    let mut finding = Finding::new(kind, format!("{} never matches", site.path), vec![context.site(site.id)]);
+    let mut finding =
+        Finding::new(kind, format!("{} never matches", site.path), vec![context.site(site.id)]);
     // What input lacks is no fault of a grammar: only a reason that lies in the grammar has a cost.
     if kind == SHADOWED.kind {
         finding.cost = Cost::of_events(measure.count);
@@ -113,7 +129,9 @@ fn unmatched(kind: &str, site: &RecordedSite, measure: Measure, context: &Contex
         filter: context.filter(site.id),
         ..Evidence::default()
     };
-    finding.advice = "add an input that it should match, or look for the alternative that takes its place".to_owned();
+    finding.advice =
+        "add an input that it should match, or look for the alternative that takes its place"
+            .to_owned();
     finding
 }
 
@@ -136,12 +154,22 @@ mod tests {
             run.shadow("integer", "`float` matches where it would.");
         }
         let found = find(&run.store(), &Config::default()).found;
-        let found: Vec<&Finding> =
-            found.iter().filter(|it| [SHADOWED.kind, NEVER_MATCHED.kind].contains(&&*it.kind)).collect();
+        let found: Vec<&Finding> = found
+            .iter()
+            .filter(|it| [SHADOWED.kind, NEVER_MATCHED.kind].contains(&&*it.kind))
+            .collect();
         assert_eq!(found.iter().map(|it| it.kind.as_str()).collect::<Vec<_>>(), kinds);
         for finding in found {
-            assert_eq!(finding.is_small, finding.kind == NEVER_MATCHED.kind, "a fault of the grammar alone has a cost");
-            assert!(finding.evidence.text.contains("float") == has_reason, "{}", finding.evidence.text);
+            assert_eq!(
+                finding.is_small,
+                finding.kind == NEVER_MATCHED.kind,
+                "a fault of the grammar alone has a cost"
+            );
+            assert!(
+                finding.evidence.text.contains("float") == has_reason,
+                "{}",
+                finding.evidence.text
+            );
         }
     }
 

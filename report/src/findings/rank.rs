@@ -1,4 +1,5 @@
-//! The order of findings: the most expensive first, and what another finding implies below that one.
+//! The order of findings: the most expensive first, and what another finding implies below that
+//! one.
 
 use std::collections::HashSet;
 
@@ -29,13 +30,17 @@ pub(super) fn ranked(mut found: Vec<Finding>, context: &Context<'_>) -> Vec<Find
     // Lists without known, accepted or small findings have the numbers of the list of all.
     order.sort_by_key(|&at| (!found[at].state.is_open(), found[at].is_small));
     let place = |of: usize| order.iter().position(|&at| at == of);
-    order.iter().map(|&at| Finding { implied_by: tops[at].and_then(place), ..found[at].clone() }).collect()
+    order
+        .iter()
+        .map(|&at| Finding { implied_by: tops[at].and_then(place), ..found[at].clone() })
+        .collect()
 }
 
 fn complete(finding: &mut Finding, context: &Context<'_>) {
     let survey = context.survey;
     // Polls of async calls are no part of the self time of all calls.
-    let is_async = finding.sites.first().is_some_and(|site| context.site_kind(site.id) == SiteKind::Async);
+    let is_async =
+        finding.sites.first().is_some_and(|site| context.site_kind(site.id) == SiteKind::Async);
     if is_async && finding.cost.of == Whole::Work {
         let threads = context.store.lanes().len().max(1) as u64;
         finding.cost.of = Whole::Threads(context.recorded_ns().saturating_mul(threads));
@@ -51,7 +56,8 @@ fn complete(finding: &mut Finding, context: &Context<'_>) {
     cost.at_least = context.totals.stored != context.totals.emitted;
     let least = (context.config.least_share_of(&finding.kind) * 1e6) as u32;
     // Without a cost, a finding is listed where its kind is asked for.
-    finding.is_small = if cost.is_none() { context.config.kinds.is_empty() } else { cost.share_ppm() < least };
+    finding.is_small =
+        if cost.is_none() { context.config.kinds.is_empty() } else { cost.share_ppm() < least };
     finding.evidence.events.truncate(super::finding::NAMED);
     finding.fingerprint = finding.computed_fingerprint();
     finding.state = context.config.state_of(&finding.fingerprint);
@@ -63,14 +69,19 @@ fn ppm(part: u64, whole: u64) -> u32 {
     ppm.min(1_000_000) as u32
 }
 
-/// Returns for each finding the finding of the same kind whose calls lead to all events that its evidence names.
+/// Returns for each finding the finding of the same kind whose calls lead to all events that its
+/// evidence names.
 fn implied(found: &[Finding], context: &Context<'_>) -> Vec<Option<usize>> {
-    let sites_above = |id: EventId| context.store.causes(id).take(CAUSES_MAX).map(|cause| cause.site).collect();
-    let above: Vec<Vec<HashSet<SiteId>>> =
-        found.iter().map(|finding| finding.evidence.events.iter().map(|&id| sites_above(id)).collect()).collect();
+    let sites_above =
+        |id: EventId| context.store.causes(id).take(CAUSES_MAX).map(|cause| cause.site).collect();
+    let above: Vec<Vec<HashSet<SiteId>>> = found
+        .iter()
+        .map(|finding| finding.evidence.events.iter().map(|&id| sites_above(id)).collect())
+        .collect();
     let site = |at: usize| found[at].sites.first().map(|site| site.id);
     let leads_to = |from: usize, to: usize| {
-        let is_below = |above: &HashSet<SiteId>| site(from).is_some_and(|site| above.contains(&site));
+        let is_below =
+            |above: &HashSet<SiteId>| site(from).is_some_and(|site| above.contains(&site));
         !above[to].is_empty() && above[to].iter().all(is_below)
     };
     let implies = |from: usize, to: usize| {
@@ -81,7 +92,8 @@ fn implied(found: &[Finding], context: &Context<'_>) -> Vec<Option<usize>> {
     (0..found.len()).map(|to| (0..found.len()).find(|&from| implies(from, to))).collect()
 }
 
-/// Returns the finding at the top of those that imply this one; `None` if there is none, or if they form a circle.
+/// Returns the finding at the top of those that imply this one; `None` if there is none, or if they
+/// form a circle.
 fn top(implied: &[Option<usize>], at: usize) -> Option<usize> {
     let mut top = implied[at]?;
     for _ in 0..implied.len() {
@@ -112,8 +124,9 @@ mod tests {
         fn read(&mut self, _: &[&ResolvedEvent], _: &Context<'_>) {}
 
         fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-            let site =
-                |path: &str| context.store.sites().iter().find(|site| site.path == path).expect("it is there").id;
+            let site = |path: &str| {
+                context.store.sites().iter().find(|site| site.path == path).expect("it is there").id
+            };
             let finding = |&(path, events, event): &(&str, u64, EventId)| {
                 let mut finding = Finding::new("given", path, vec![context.site(site(path))]);
                 finding.cost = Cost::of_events(events);
@@ -137,10 +150,15 @@ mod tests {
         (0..996).for_each(|_| _ = run.leaf("page::work", None, 10));
         let inner = inner.expect("it was called");
         let part = part.expect("it was called");
-        let given = [("page::part", 2, part), ("page::other", 70, other), ("page::inner", 50, inner)];
+        let given =
+            [("page::part", 2, part), ("page::other", 70, other), ("page::inner", 50, inner)];
         let given = given.into_iter().chain([("page::outer", 90, outer)]).collect();
         let findings = run.findings(Given(given));
-        let found: Vec<_> = findings.found.iter().map(|it| (it.title.as_str(), it.implied_by, it.is_small)).collect();
+        let found: Vec<_> = findings
+            .found
+            .iter()
+            .map(|it| (it.title.as_str(), it.implied_by, it.is_small))
+            .collect();
         let expected = [
             ("page::outer", None, false),
             ("page::inner", Some(0), false),

@@ -1,4 +1,5 @@
-//! `repeated`: a call runs again on the same subject in the same unit of work, and nothing happened to the subject between.
+//! `repeated`: a call runs again on the same subject in the same unit of work, and nothing happened
+//! to the subject between.
 
 use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
@@ -15,18 +16,21 @@ use crate::text::{grouped, percent};
 pub(super) const KIND: &str = "repeated";
 /// Least number of repeated calls of a site.
 const CALLS: u64 = 20;
-/// Least number of subjects with repeated calls. A single canvas or connection is used again by nature.
+/// Least number of subjects with repeated calls. A single canvas or connection is used again by
+/// nature.
 const SUBJECTS: u64 = 8;
 /// Least share of repeated calls among the calls of the site, in percent.
 const PERCENT: u64 = 10;
-/// Largest share of repeated calls that ended otherwise than the call before, in percent. Such calls depend on more than
-/// the subject, as polls do.
+/// Largest share of repeated calls that ended otherwise than the call before, in percent. Such
+/// calls depend on more than the subject, as polls do.
 const OTHERWISE_PERCENT: u64 = 5;
-/// Least share of the work that the repeated calls take, in percent. A call that costs nothing is not worth keeping.
+/// Least share of the work that the repeated calls take, in percent. A call that costs nothing is
+/// not worth keeping.
 const WORK_PERCENT: u64 = 5;
 /// A repeated call that finds its result takes less than the first calls by at least this factor.
 const KEPT: u64 = 4;
-/// Share of equal numbers of calls from which on the repetition is by plan, in percent: steps of a simulation, passes.
+/// Share of equal numbers of calls from which on the repetition is by plan, in percent: steps of a
+/// simulation, passes.
 const EQUAL_PERCENT: u64 = 95;
 /// Maximum number of sites that are remembered for a subject.
 const SITES: usize = 32;
@@ -98,7 +102,8 @@ impl Detector for Repeated {
         let change = "methods that take `&mut self` are compared by their values, which are not recorded: record with \
                       METASPY_DETAILS=1, and `#[observe(args(…), ret)]` or --args --returns";
         let mut repeated = self.sites.iter().filter(|(_, of_site)| of_site.repeats >= CALLS);
-        let mut is_unknown = || repeated.any(|(site, of_site)| is_change_unknown(site, of_site, context));
+        let mut is_unknown =
+            || repeated.any(|(site, of_site)| is_change_unknown(site, of_site, context));
         let on_places: Vec<EventId> = self.on_places.iter().filter_map(|(_, call)| *call).collect();
         question::missing_part(&on_places, context)
             .or_else(|| is_unknown().then(|| change.to_owned()))
@@ -108,18 +113,29 @@ impl Detector for Repeated {
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         for call in self.last.iter().flatten() {
             let numbers = self.sites.get_mut(call.site).map(|repeats| &mut repeats.numbers);
-            numbers.into_iter().for_each(|numbers| *numbers.entry(call.calls.into()).or_default() += 1);
+            numbers
+                .into_iter()
+                .for_each(|numbers| *numbers.entry(call.calls.into()).or_default() += 1);
         }
         self.sites.iter().filter_map(|(site, repeats)| finding(site, repeats, context)).collect()
     }
 }
 
 impl Repeated {
-    fn touch(&mut self, event: &ResolvedEvent, subject: Subject, row: usize, kind: SiteKind, context: &Context<'_>) {
+    fn touch(
+        &mut self,
+        event: &ResolvedEvent,
+        subject: Subject,
+        row: usize,
+        kind: SiteKind,
+        context: &Context<'_>,
+    ) {
         let it = &event.event;
         let Repeated { selves, .. } = self;
         let mut self_kind = |site| {
-            *selves.or_insert_with(site, || context.facts(site).map(|facts| facts.self_kind).unwrap_or_default())
+            *selves.or_insert_with(site, || {
+                context.facts(site).map(|facts| facts.self_kind).unwrap_or_default()
+            })
         };
         if self.last.len() <= row {
             self.last.resize_with(row + 1, Vec::new);
@@ -146,14 +162,15 @@ impl Repeated {
         };
         let asks_more = *self.asks_more.or_insert_with(it.site, || asks_more(it.site, context));
         let cause = event.cause.event().map(|cause| cause.id);
-        let is_of_others_between =
-            cause.filter(|_| asks_more).is_some_and(|cause| match self.asked.get_mut(&(cause, it.site)) {
+        let is_of_others_between = cause.filter(|_| asks_more).is_some_and(|cause| {
+            match self.asked.get_mut(&(cause, it.site)) {
                 Some(last) => std::mem::replace(last, subject) != subject,
                 None => {
                     self.asked.insert((cause, it.site), subject);
                     false
                 }
-            });
+            }
+        });
         let repeats = self.sites.of(it.site);
         repeats.calls += 1;
         let call = LastCall {
@@ -190,7 +207,8 @@ impl Repeated {
                     });
                 // A call around the one before may change the subject until it ends.
                 let is_changed_around = last.iter().any(|call| {
-                    let is_around = call.lane == before.lane && call.end >= before.end && call.end <= it.start;
+                    let is_around =
+                        call.lane == before.lane && call.end >= before.end && call.end <= it.start;
                     is_around && call.site != it.site && self_kind(call.site) == SelfKind::Mut
                 });
                 let is_same = before.changes == self.changes && !is_touched && !is_changed_around;
@@ -227,16 +245,26 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     // A call that finds its result costs little of what the first one costs.
     let is_kept = found.again.median() * KEPT < found.first.median();
     // The self time of async calls is not known.
-    let is_cheap =
-        is_kept || found.self_ticks == 0 || found.self_ticks < context.survey.work_ticks / 100 * WORK_PERCENT;
-    if is_rare || is_otherwise || is_by_plan || is_cheap || (found.subjects.len() as u64) < least_subjects {
+    let is_cheap = is_kept
+        || found.self_ticks == 0
+        || found.self_ticks < context.survey.work_ticks / 100 * WORK_PERCENT;
+    if is_rare
+        || is_otherwise
+        || is_by_plan
+        || is_cheap
+        || (found.subjects.len() as u64) < least_subjects
+    {
         return None;
     }
     if may_be_needed(site, found, context) {
         return None;
     }
     let name = context.name(site);
-    let unit = found.units.iter().max_by_key(|&(site, count)| (count, *site)).map(|(unit, _)| context.name(*unit))?;
+    let unit = found
+        .units
+        .iter()
+        .max_by_key(|&(site, count)| (count, *site))
+        .map(|(unit, _)| context.name(*unit))?;
     let (repeats, calls) = (grouped(found.repeats), grouped(found.calls));
     let mut finding = Finding::new(
         KIND,
@@ -262,7 +290,8 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     if !question::have_values(&found.events, context) {
         finding.needs = question::NEEDS.to_owned();
     }
-    finding.advice = format!("keep the result of {name} until the subject changes, or ask once for all callers");
+    finding.advice =
+        format!("keep the result of {name} until the subject changes, or ask once for all callers");
     Some(finding)
 }
 
@@ -274,8 +303,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Lays out 24 nodes in each of 30 frames, and half of them as often as `passes` says, with something between two
-    /// passes.
+    /// Lays out 24 nodes in each of 30 frames, and half of them as often as `passes` says, with
+    /// something between two passes.
     fn check(passes: u64, between: impl Fn(&mut Run, u64), expected: &[&str]) {
         let mut run = Run::new();
         run.site("page::changed", SiteKind::Announcement);
@@ -306,7 +335,9 @@ mod tests {
             let mut run = Run::new();
             for _ in 0..30 {
                 run.call("page::frame", None, |run| {
-                    (0..12).chain(0..8).for_each(|node| _ = run.leaf("page::Scene::layout", node, 1_000));
+                    (0..12)
+                        .chain(0..8)
+                        .for_each(|node| _ = run.leaf("page::Scene::layout", node, 1_000));
                 });
             }
             let settings = format!("[findings.kinds.repeated]\nat-least = {{ calls = {calls} }}");
@@ -357,7 +388,8 @@ mod tests {
             });
         }
         let findings = run.findings(Repeated::default());
-        let titles: Vec<_> = findings.found.iter().map(|it| (it.sites[0].path.as_str(), it.implied_by)).collect();
+        let titles: Vec<_> =
+            findings.found.iter().map(|it| (it.sites[0].path.as_str(), it.implied_by)).collect();
         assert_eq!(titles, [("page::Scene::layout", None)]);
     }
 
@@ -366,7 +398,9 @@ mod tests {
         let mut run = Run::new();
         for _ in 0..30 {
             run.call("game::frame", None, |run| {
-                (0..4).for_each(|_| (0..12).for_each(|body| _ = run.leaf("game::Body::step", body, 1_000)));
+                (0..4).for_each(|_| {
+                    (0..12).for_each(|body| _ = run.leaf("game::Body::step", body, 1_000))
+                });
                 (0..12).chain(0..9).for_each(|body| _ = run.leaf("game::Body::mass", body, 10));
             });
         }
@@ -430,8 +464,8 @@ mod tests {
         assert_eq!(run.found(Repeated::default()), [] as [&str; 0]);
     }
 
-    /// Measures 24 cells twice in each of 30 frames. `change` takes a cell as this, once at the end of a frame, and
-    /// `width` is the recorded argument.
+    /// Measures 24 cells twice in each of 30 frames. `change` takes a cell as this, once at the end
+    /// of a frame, and `width` is the recorded argument.
     fn check_cells(change: &str, width: Option<fn(u64) -> u64>, expected: &[&str]) {
         let mut run = Run::new();
         run.function("page", "page::Cell::measure", "type=Cell self=ref");
@@ -467,7 +501,9 @@ mod tests {
         let named = partly(false, true);
         assert!(
             named[0].kind == KIND
-                && named[0].why.ends_with("record with METASPY_DETAILS=1, and weave with --args --returns"),
+                && named[0]
+                    .why
+                    .ends_with("record with METASPY_DETAILS=1, and weave with --args --returns"),
             "{named:?}"
         );
         assert_eq!((partly(true, true), partly(false, false)), (Vec::new(), Vec::new()));
@@ -482,8 +518,11 @@ mod tests {
             run.returned(call, value);
             let findings = run.findings(Repeated::default());
             let found_nothing = findings.found_nothing().count();
-            let why =
-                findings.partly_looked_for.iter().map(|it| it.why.contains("not shown (`?`)")).collect::<Vec<_>>();
+            let why = findings
+                .partly_looked_for
+                .iter()
+                .map(|it| it.why.contains("not shown (`?`)"))
+                .collect::<Vec<_>>();
             (why, found_nothing)
         };
         assert_eq!(partly("?"), (vec![true], 0));
@@ -491,7 +530,8 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_one_object_if_its_calls_change_it_and_is_asked_the_same_if_the_arguments_are_equal() {
+    fn a_place_is_one_object_if_its_calls_change_it_and_is_asked_the_same_if_the_arguments_are_equal()
+     {
         let found = "Cell::measure runs again on the same subject although nothing happened to it: repeated_calls=360 calls=1080";
         check_cells("mut", Some(|_| 80), &[found]);
         check_cells("mut", Some(|pass| 80 + pass), &[]);

@@ -1,4 +1,5 @@
-//! `repeated`, by answers: in a unit of work a call is asked the same again, by its recorded arguments, and returns the same.
+//! `repeated`, by answers: in a unit of work a call is asked the same again, by its recorded
+//! arguments, and returns the same.
 
 use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
@@ -14,7 +15,8 @@ use crate::text::{grouped, percent};
 
 /// Least number of calls of a site, and of those among the compared ones that ask again.
 const CALLS: u64 = 20;
-/// Maximum number of units of work of a site whose calls are compared, and of calls in each of them.
+/// Maximum number of units of work of a site whose calls are compared, and of calls in each of
+/// them.
 const UNITS: usize = 16;
 const CALLS_OF_UNIT: usize = 64;
 /// Least share of examined calls whose values are recorded, in percent.
@@ -25,12 +27,13 @@ const AGAIN_PERCENT: u64 = 50;
 const OTHERWISE_PERCENT: u64 = 5;
 /// Least share of the work that the calls take which ask again, in percent.
 const WORK_PERCENT: u64 = 10;
-/// Least median of the calls that ask again, in nanoseconds. To remember the answer costs time, too.
+/// Least median of the calls that ask again, in nanoseconds. To remember the answer costs time,
+/// too.
 const CALL_NS: u64 = 5_000;
 /// A call that finds its answer takes less than the first one by at least this factor.
 const KEPT: u64 = 4;
-/// Least share of the questions of all units that no other unit asks and gets the same answer to, in percent. What each unit
-/// asks is a helper that works alike everywhere.
+/// Least share of the questions of all units that no other unit asks and gets the same answer to,
+/// in percent. What each unit asks is a helper that works alike everywhere.
 const OWN_PERCENT: u64 = 50;
 
 /// Detector of questions that are asked again.
@@ -79,7 +82,8 @@ impl Changed {
 /// Calls of a site.
 #[derive(Default)]
 struct OfSite {
-    /// Whether the values of the first call are recorded and shown, and whether they are recorded and not shown.
+    /// Whether the values of the first call are recorded and shown, and whether they are recorded
+    /// and not shown.
     has_values: bool,
     is_hidden: bool,
     changes_subject: bool,
@@ -155,13 +159,18 @@ impl Detector for RepeatedAnswers {
     }
 
     fn missing_part(&self, context: &Context<'_>) -> Option<String> {
-        let is_hidden = |of_site: &OfSite| of_site.is_hidden && !of_site.changes_subject && of_site.is_costly(context);
+        let is_hidden = |of_site: &OfSite| {
+            of_site.is_hidden && !of_site.changes_subject && of_site.is_costly(context)
+        };
         let hidden = self.sites.iter().any(|(_, of_site)| is_hidden(of_site));
         hidden.then(question::not_shown).or_else(|| context.missing_window())
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let costly = self.sites.into_iter().filter(|(_, of_site)| of_site.has_values && of_site.is_costly(context));
+        let costly = self
+            .sites
+            .into_iter()
+            .filter(|(_, of_site)| of_site.has_values && of_site.is_costly(context));
         costly.filter_map(|(site, of_site)| finding(site, &of_site, context)).collect()
     }
 }
@@ -180,7 +189,9 @@ impl RepeatedAnswers {
         let of_site = self.sites.or_insert_with(it.site, || OfSite {
             has_values: Values::of(it.id, context).is_some_and(|values| values.answer().is_some()),
             is_hidden: question::is_hidden(it.id, context),
-            changes_subject: context.facts(it.site).is_some_and(|facts| facts.self_kind == SelfKind::Mut),
+            changes_subject: context
+                .facts(it.site)
+                .is_some_and(|facts| facts.self_kind == SelfKind::Mut),
             stride: 1,
             ..OfSite::default()
         });
@@ -213,7 +224,14 @@ impl RepeatedAnswers {
         if !of_site.has_values {
             return;
         }
-        let call = Call { id: it.id, subject: it.subject, start: it.start, span, changed, changes: self.changes };
+        let call = Call {
+            id: it.id,
+            subject: it.subject,
+            start: it.start,
+            span,
+            changed,
+            changes: self.changes,
+        };
         of_site.examine(unit.id, call);
     }
 }
@@ -271,7 +289,9 @@ impl OfSite {
                 } else if !has_reason {
                     found.again += 1;
                     found.again_ticks.add(call.span);
-                    call.subject.into_iter().for_each(|subject| *found.subjects.entry(subject).or_default() += 1);
+                    call.subject
+                        .into_iter()
+                        .for_each(|subject| *found.subjects.entry(subject).or_default() += 1);
                     if found.events.len() < NAMED {
                         found.events.push(call.id);
                     }
@@ -286,7 +306,9 @@ impl OfSite {
 fn finding(site: SiteId, of_site: &OfSite, context: &Context<'_>) -> Option<Finding> {
     let found = of_site.compared(context);
     let (again_ticks, first_ticks) = (found.again_ticks.median(), found.first_ticks.median());
-    let repeated = |number: u64| (u128::from(number) * u128::from(found.again) / u128::from(found.examined)) as u64;
+    let repeated = |number: u64| {
+        (u128::from(number) * u128::from(found.again) / u128::from(found.examined)) as u64
+    };
     let is_known = found.compared > 0 && found.compared * 100 >= found.examined * KNOWN_PERCENT;
     if !is_known || found.again < CALLS || found.again * 100 < found.compared * AGAIN_PERCENT {
         return None;
@@ -301,7 +323,8 @@ fn finding(site: SiteId, of_site: &OfSite, context: &Context<'_>) -> Option<Find
         return None;
     }
     let name = context.name(site);
-    let unit = context.store.event(of_site.units.first()?.id).map(|event| context.name(event.site))?;
+    let unit =
+        context.store.event(of_site.units.first()?.id).map(|event| context.name(event.site))?;
     let title = format!("{name} is asked the same again, and returns the same");
     let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
     finding.subjects = context.subjects(&found.subjects);
@@ -316,7 +339,11 @@ fn finding(site: SiteId, of_site: &OfSite, context: &Context<'_>) -> Option<Find
             grouped(found.questions),
             grouped(of_site.calls),
         ),
-        numbers: vec![("compared_calls", found.compared), ("repeated_calls", found.again), ("calls", of_site.calls)],
+        numbers: vec![
+            ("compared_calls", found.compared),
+            ("repeated_calls", found.again),
+            ("calls", of_site.calls),
+        ],
         events: found.events,
         filter: context.filter(site),
     };
@@ -333,9 +360,15 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Normalises 30 matrices of 20 cells, and asks `Matrix::norm` for each of them, whose result is `norm` of the matrix
-    /// and the cell. `between` comes between two cells.
-    fn check(facts: &str, ns: u64, norm: impl Fn(u64, u64) -> String, between: Option<&str>, expected: &[&str]) {
+    /// Normalises 30 matrices of 20 cells, and asks `Matrix::norm` for each of them, whose result
+    /// is `norm` of the matrix and the cell. `between` comes between two cells.
+    fn check(
+        facts: &str,
+        ns: u64,
+        norm: impl Fn(u64, u64) -> String,
+        between: Option<&str>,
+        expected: &[&str],
+    ) {
         let mut run = Run::new();
         run.function("lib", "lib::Matrix::norm", facts);
         run.function("lib", "lib::Matrix::set", "type=Matrix self=mut");
@@ -356,13 +389,25 @@ mod tests {
     fn a_result_that_is_computed_again_for_each_item_is_found() {
         let found = "Matrix::norm is asked the same again, and returns the same: compared_calls=300 repeated_calls=285 calls=600";
         check("type=Matrix self=ref", 8_000, |matrix, _| format!("{matrix}.5"), None, &[found]);
-        check("type=Matrix self=ref", 8_000, |matrix, _| format!("{matrix}.5"), Some("lib::Matrix::get"), &[found]);
+        check(
+            "type=Matrix self=ref",
+            8_000,
+            |matrix, _| format!("{matrix}.5"),
+            Some("lib::Matrix::get"),
+            &[found],
+        );
     }
 
     #[test]
     fn other_results_trivial_ones_cheap_calls_and_changes_between_are_silent() {
         let same = |matrix, _| format!("{matrix}.5");
-        check("type=Matrix self=ref", 8_000, |matrix, cell| format!("{}", matrix + cell), None, &[]);
+        check(
+            "type=Matrix self=ref",
+            8_000,
+            |matrix, cell| format!("{}", matrix + cell),
+            None,
+            &[],
+        );
         check("type=Matrix self=ref", 8_000, |_, _| "Ok(())".to_owned(), None, &[]);
         check("type=Matrix self=ref", 1_000, same, None, &[]);
         check("type=Matrix self=ref", 8_000, same, Some("lib::Matrix::set"), &[]);

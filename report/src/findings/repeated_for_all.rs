@@ -1,5 +1,5 @@
-//! `repeated`, for all subjects: in each unit of work a call runs on all subjects of a kind, while everything else concerns
-//! few of them.
+//! `repeated`, for all subjects: in each unit of work a call runs on all subjects of a kind, while
+//! everything else concerns few of them.
 
 use metaspy_probe::{KindId, SiteId, SiteKind};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
@@ -21,18 +21,20 @@ const UNITS: u64 = 20;
 const ALL_PERCENT: u64 = 95;
 /// Least share of units that concern all subjects, in percent.
 const UNITS_PERCENT: u64 = 90;
-/// Least share of these units in which something else concerns a subject, in percent. Without it, nothing shows that
-/// changes are observed.
+/// Least share of these units in which something else concerns a subject, in percent. Without it,
+/// nothing shows that changes are observed.
 const CHANGED_PERCENT: u64 = 50;
-/// Least number of calls that a call on the same subject asks for. They show that the calls can follow changes.
+/// Least number of calls that a call on the same subject asks for. They show that the calls can
+/// follow changes.
 const DRIVEN: u64 = 20;
 /// Largest share of subjects that anything else concerns, in percent.
 const OTHERS_PERCENT: u64 = 10;
-/// Least number of answers that are compared with those of the unit before, and the least share of equal ones, in percent.
+/// Least number of answers that are compared with those of the unit before, and the least share of
+/// equal ones, in percent.
 const ANSWERS: u64 = 20;
 const EQUAL_PERCENT: u64 = 90;
-/// Least median of a call's self time whose answers are compared, in nanoseconds. Looking whether there is something to do
-/// is no work.
+/// Least median of a call's self time whose answers are compared, in nanoseconds. Looking whether
+/// there is something to do is no work.
 const CALL_NS: u64 = 2_000;
 /// Least share of the work that such calls take, in percent.
 const WORK_PERCENT: u64 = 5;
@@ -40,7 +42,8 @@ const WORK_PERCENT: u64 = 5;
 const OPEN_UNITS: usize = 4096;
 /// Maximum number of sites in a unit of work.
 const SITES: usize = 32;
-/// Maximum number of different counts of subjects in a unit. A site that always takes all of them has few.
+/// Maximum number of different counts of subjects in a unit. A site that always takes all of them
+/// has few.
 const COUNTS: usize = 1024;
 
 /// Detector of calls that always run for all subjects.
@@ -48,7 +51,8 @@ pub(super) struct RepeatedForAll {
     open: Recent<EventId, Vec<InUnit>>,
     /// Unit of work of the last event, whose calls are here and not among the open units.
     current: Option<(EventId, Vec<InUnit>)>,
-    /// Unit of work in which each row was last seen, and its first call there, by the number of the row.
+    /// Unit of work in which each row was last seen, and its first call there, by the number of the
+    /// row.
     seen_in: Vec<Option<(EventId, EventId)>>,
     sites: BySite<OfSite>,
     /// Number of sites that may still be found.
@@ -124,7 +128,13 @@ struct Whole {
 impl Default for RepeatedForAll {
     fn default() -> Self {
         let open = Recent::of(OPEN_UNITS);
-        RepeatedForAll { open, current: None, seen_in: Vec::new(), sites: BySite::default(), left: 0 }
+        RepeatedForAll {
+            open,
+            current: None,
+            seen_in: Vec::new(),
+            sites: BySite::default(),
+            left: 0,
+        }
     }
 }
 
@@ -139,7 +149,8 @@ impl Detector for RepeatedForAll {
     }
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
-        let calls = [SiteKind::Method, SiteKind::Async].into_iter().flat_map(|kind| context.sites_of(kind));
+        let calls =
+            [SiteKind::Method, SiteKind::Async].into_iter().flat_map(|kind| context.sites_of(kind));
         for site in calls {
             let of_site = OfSite { recorded: context.survey.events_of(site), ..OfSite::default() };
             let is_out = of_site.cannot_be_found();
@@ -176,11 +187,14 @@ impl Detector for RepeatedForAll {
             let of_site = sites.get(*site)?;
             let are_objects = all(&objects, site) == all(&subjects, site);
             let is_little = of_site.is_little(whole_units, |_| true) && are_objects;
-            // Where the answers stay the same, another pass over all subjects changed nothing that they depend on.
+            // Where the answers stay the same, another pass over all subjects changed nothing that
+            // they depend on.
             let is_in_vain = || of_site.is_little(whole_units, |other| !whole.contains_key(&other));
-            let answers = (!is_little && is_in_vain()).then(|| of_site.equal_answers(context)).flatten();
-            (is_little || answers.is_some())
-                .then(|| finding(*site, of_site, whole_units, answers, all(&subjects, site), context))?
+            let answers =
+                (!is_little && is_in_vain()).then(|| of_site.equal_answers(context)).flatten();
+            (is_little || answers.is_some()).then(|| {
+                finding(*site, of_site, whole_units, answers, all(&subjects, site), context)
+            })?
         });
         found.collect()
     }
@@ -212,7 +226,9 @@ impl RepeatedForAll {
 
     fn add(&mut self, event: &ResolvedEvent) {
         let it = &event.event;
-        let (Some(unit), Some(row), Some(subject)) = (event.unit, event.row, it.subject) else { return };
+        let (Some(unit), Some(row), Some(subject)) = (event.unit, event.row, it.subject) else {
+            return;
+        };
         if unit.id == it.id {
             return;
         }
@@ -233,7 +249,9 @@ impl RepeatedForAll {
         if is_first {
             // What a call does to subjects is a part of the call.
             let is_inside = |other: &InUnit| other.lane == it.lane && it.start < other.end;
-            let others = sites.iter_mut().filter(|other| other.site != it.site && other.kind == subject.kind);
+            let others = sites
+                .iter_mut()
+                .filter(|other| other.site != it.site && other.kind == subject.kind);
             for other in others.filter(|other| !other.is_out && !is_inside(other)) {
                 match other.others.iter_mut().find(|(site, _)| *site == it.site) {
                     Some((_, subjects)) => *subjects += 1,
@@ -250,13 +268,18 @@ impl RepeatedForAll {
                 own.lane = it.lane;
             }
             None if sites.len() < SITES => {
-                let others = sites.iter().filter(|other| other.site != it.site && other.kind == subject.kind);
+                let others = sites
+                    .iter()
+                    .filter(|other| other.site != it.site && other.kind == subject.kind);
                 sites.push(InUnit {
                     site: it.site,
                     unit_site: unit.site,
                     kind: subject.kind,
                     subjects: 1,
-                    others: others.filter(|_| of_site.is_some()).map(|other| (other.site, other.subjects)).collect(),
+                    others: others
+                        .filter(|_| of_site.is_some())
+                        .map(|other| (other.site, other.subjects))
+                        .collect(),
                     end,
                     lane: it.lane,
                     is_out: of_site.is_none(),
@@ -267,7 +290,11 @@ impl RepeatedForAll {
         if let Some(of_site) = &mut of_site {
             of_site.subjects += u64::from(before.is_none());
             of_site.calls += 1;
-            let asker = event.cause.event().filter(|cause| cause.site != it.site).and_then(|cause| cause.subject);
+            let asker = event
+                .cause
+                .event()
+                .filter(|cause| cause.site != it.site)
+                .and_then(|cause| cause.subject);
             of_site.driven += u64::from(asker == Some(subject));
             of_site.self_ticks = of_site.self_ticks.saturating_add(event.self_ticks.unwrap_or(0));
             of_site.self_times.add(event.self_ticks.unwrap_or(0));
@@ -285,7 +312,9 @@ impl RepeatedForAll {
 fn settle(sites: &mut BySite<OfSite>, unit: &mut Vec<InUnit>) -> usize {
     let mut gone = 0;
     for of_unit in unit.drain(..) {
-        let Some(of_site) = sites.get_mut(of_unit.site).filter(|of_site| !of_site.is_out) else { continue };
+        let Some(of_site) = sites.get_mut(of_unit.site).filter(|of_site| !of_site.is_out) else {
+            continue;
+        };
         of_site.units += 1;
         of_site.concerned += of_unit.subjects;
         of_site.unit_site = Some(of_unit.unit_site);
@@ -308,11 +337,13 @@ fn settle(sites: &mut BySite<OfSite>, unit: &mut Vec<InUnit>) -> usize {
 }
 
 impl OfSite {
-    /// Returns true if too few of the units can concern all subjects, whatever the units to come are like.
+    /// Returns true if too few of the units can concern all subjects, whatever the units to come
+    /// are like.
     fn cannot_be_found(&self) -> bool {
         let least = (self.subjects.max(SUBJECTS) * ALL_PERCENT).div_ceil(100);
         let to_come = self.recorded.saturating_sub(self.concerned) / least;
-        let units = self.counts.iter().filter(|(count, _)| **count >= least).map(|(_, units)| units.units);
+        let units =
+            self.counts.iter().filter(|(count, _)| **count >= least).map(|(_, units)| units.units);
         let most = to_come + units.sum::<u64>();
         // Those of a single subject may be units of their own.
         let least_units = self.units - self.counts.get(&1).map_or(0, |one| one.units);
@@ -325,7 +356,9 @@ impl OfSite {
             return None;
         }
         let mut whole = Whole::default();
-        for (count, units) in self.counts.iter().filter(|(count, _)| **count * 100 >= subjects * ALL_PERCENT) {
+        for (count, units) in
+            self.counts.iter().filter(|(count, _)| **count * 100 >= subjects * ALL_PERCENT)
+        {
             whole.units += units.units;
             whole.with_others += units.with_others;
             whole.concerned += count * units.units;
@@ -336,15 +369,21 @@ impl OfSite {
             }
         }
         // Where changes ask for their own calls, these are units of their own.
-        let driven = if self.driven >= DRIVEN { self.counts.get(&1).map_or(0, |one| one.units) } else { 0 };
-        let is_always = whole.units >= UNITS && whole.units * 100 >= (self.units - driven) * UNITS_PERCENT;
+        let driven =
+            if self.driven >= DRIVEN { self.counts.get(&1).map_or(0, |one| one.units) } else { 0 };
+        let is_always =
+            whole.units >= UNITS && whole.units * 100 >= (self.units - driven) * UNITS_PERCENT;
         is_always.then_some(whole)
     }
 
     /// Returns true if some of the other sites concern subjects, and few of them.
     fn is_little(&self, whole: &Whole, is_meant: impl Fn(SiteId) -> bool) -> bool {
-        let meant: Vec<&Others> =
-            whole.others.iter().filter(|(site, _)| is_meant(**site)).map(|(_, others)| others).collect();
+        let meant: Vec<&Others> = whole
+            .others
+            .iter()
+            .filter(|(site, _)| is_meant(**site))
+            .map(|(_, others)| others)
+            .collect();
         let subjects: u64 = meant.iter().map(|others| others.subjects).sum();
         let with_others = match meant.len() == whole.others.len() {
             true => whole.with_others,
@@ -356,8 +395,9 @@ impl OfSite {
         is_changed && subjects * 100 <= whole.concerned * OTHERS_PERCENT
     }
 
-    /// Compares what calls were asked and returned with the call on the same subject in the unit before. Returns the
-    /// numbers of equal and of compared calls, if nearly all are equal, and the work is worth it.
+    /// Compares what calls were asked and returned with the call on the same subject in the unit
+    /// before. Returns the numbers of equal and of compared calls, if nearly all are equal, and the
+    /// work is worth it.
     fn equal_answers(&self, context: &Context<'_>) -> Option<(u64, u64)> {
         let is_work = self.self_ticks >= context.survey.work_ticks / 100 * WORK_PERCENT;
         if !is_work || context.ns(self.self_times.median()) < CALL_NS {
@@ -366,13 +406,19 @@ impl OfSite {
         let mut answers = HashSet::default();
         let (mut compared, mut equal) = (0, 0);
         for (again, before) in self.pairs.iter() {
-            let Some((again, before)) = Values::of(again, context).zip(Values::of(before, context)) else { continue };
-            let Some((answer, answer_before)) = again.answer().zip(before.answer()) else { continue };
+            let Some((again, before)) = Values::of(again, context).zip(Values::of(before, context))
+            else {
+                continue;
+            };
+            let Some((answer, answer_before)) = again.answer().zip(before.answer()) else {
+                continue;
+            };
             compared += 1;
             equal += u64::from(answer == answer_before && again.arguments == before.arguments);
             answers.insert(answer.to_owned());
         }
-        let is_equal = compared >= ANSWERS && equal * 100 >= compared * EQUAL_PERCENT && answers.len() > 1;
+        let is_equal =
+            compared >= ANSWERS && equal * 100 >= compared * EQUAL_PERCENT && answers.len() > 1;
         is_equal.then_some((equal, compared))
     }
 }
@@ -388,8 +434,12 @@ fn finding(
     let others: u64 = whole.others.values().map(|others| others.subjects).sum();
     let (name, unit) = (context.name(site), context.name(found.unit_site?));
     let title = match answers {
-        Some(_) => format!("{name} runs on every subject in each {unit}, and returns what it returned before"),
-        None => format!("{name} runs on every subject in each {unit}, while little else happens to them"),
+        Some(_) => format!(
+            "{name} runs on every subject in each {unit}, and returns what it returned before"
+        ),
+        None => format!(
+            "{name} runs on every subject in each {unit}, while little else happens to them"
+        ),
     };
     let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
     finding.subjects.count = subjects;
@@ -428,8 +478,12 @@ fn finding(
         finding.evidence.text.push_str(&text);
         finding.evidence.numbers.extend([("compared_calls", compared), ("equal_answers", equal)]);
     }
-    finding.needs = "the change as a reason of the calls that it needs, by a link (docs/announcements.md)".to_owned();
-    finding.advice = format!("run {name} for the subjects that a change concerns, and keep the results of the others");
+    finding.needs =
+        "the change as a reason of the calls that it needs, by a link (docs/announcements.md)"
+            .to_owned();
+    finding.advice = format!(
+        "run {name} for the subjects that a change concerns, and keep the results of the others"
+    );
     Some(finding)
 }
 
@@ -438,7 +492,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Edits one of 40 cells in each of 50 rounds and evaluates as many as `evaluated` says, with further work between.
+    /// Edits one of 40 cells in each of 50 rounds and evaluates as many as `evaluated` says, with
+    /// further work between.
     fn check(evaluated: u64, further: impl Fn(&mut Run), expected: &[&str]) {
         let mut run = Run::new();
         for round in 0..50 {
@@ -471,11 +526,15 @@ mod tests {
             run.call("sheet::edit", None, |run| {
                 run.leaf("sheet::write", round % 10, 100);
                 let cells = if round < 20 { 2 } else { 40 };
-                (0..cells).for_each(|cell| _ = run.leaf("sheet::evaluate", (round + cell) % 40, 100));
+                (0..cells)
+                    .for_each(|cell| _ = run.leaf("sheet::evaluate", (round + cell) % 40, 100));
             });
         }
         let found = run.found(RepeatedForAll::default());
-        assert!(found.len() == 1 && found[0].contains("units=300 units_with_all=280 subjects=40"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].contains("units=300 units_with_all=280 subjects=40"),
+            "{found:?}"
+        );
     }
 
     /// Counts the letters of 40 folders at each of 100 ticks, and of one folder at each delivery.
@@ -485,7 +544,9 @@ mod tests {
             if tick % 4 == 0 {
                 delivers(&mut run, tick % 40);
             }
-            run.call("mail::tick", None, |run| (0..40).for_each(|folder| _ = run.leaf("mail::count", folder, 100)));
+            run.call("mail::tick", None, |run| {
+                (0..40).for_each(|folder| _ = run.leaf("mail::count", folder, 100))
+            });
         }
         assert_eq!(run.found(RepeatedForAll::default()), expected);
     }
@@ -501,8 +562,8 @@ mod tests {
         check_ticks(|run, folder| _ = run.leaf("mail::deliver", folder, 100), &[]);
     }
 
-    /// Renames one of 40 nodes in each of 50 frames, and lays out and paints all of them. `height` is what a layout returns
-    /// by frame and node, and `ns` what it takes.
+    /// Renames one of 40 nodes in each of 50 frames, and lays out and paints all of them. `height`
+    /// is what a layout returns by frame and node, and `ns` what it takes.
     fn check_layouts(height: impl Fn(u64, u64) -> u64, ns: u64, expected: usize) {
         let mut run = Run::new();
         run.function("page", "page::Node::layout", "type=Node self=ref");
@@ -519,7 +580,11 @@ mod tests {
         }
         let found = run.found(RepeatedForAll::default());
         let title = "Node::layout runs on every subject in each frame, and returns what it returned before: ";
-        assert_eq!(found.iter().filter(|found| found.starts_with(title)).count(), found.len(), "{found:?}");
+        assert_eq!(
+            found.iter().filter(|found| found.starts_with(title)).count(),
+            found.len(),
+            "{found:?}"
+        );
         assert_eq!(found.len(), expected);
     }
 

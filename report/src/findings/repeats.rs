@@ -36,8 +36,9 @@ pub(super) struct Repeats {
     pub(super) numbers: HashMap<u64, u64>,
     /// Repeats that another site asks for than asked for the call before.
     pub(super) others: u64,
-    /// Repeats by the very event that asked before, of a function that is given more than its subject. A loop asks for
-    /// something else each time: of one subject more than twice, or of others in between.
+    /// Repeats by the very event that asked before, of a function that is given more than its
+    /// subject. A loop asks for something else each time: of one subject more than twice, or of
+    /// others in between.
     pub(super) in_loops: u64,
     pub(super) events: Vec<EventId>,
     /// For each of these the call before.
@@ -46,7 +47,13 @@ pub(super) struct Repeats {
 
 impl Repeats {
     /// Counts a call that repeats `before`, which ended with this outcome.
-    pub(super) fn add(&mut self, event: &ResolvedEvent, subject: Subject, before: EventId, outcome: Outcome) {
+    pub(super) fn add(
+        &mut self,
+        event: &ResolvedEvent,
+        subject: Subject,
+        before: EventId,
+        outcome: Outcome,
+    ) {
         self.repeats += 1;
         self.again.add(event.self_ticks.unwrap_or(0));
         self.otherwise += u64::from(outcome != event.event.outcome);
@@ -62,45 +69,58 @@ impl Repeats {
     }
 }
 
-/// Returns true if these calls may be needed: they may ask for something else, or follow a failure, or change something.
+/// Returns true if these calls may be needed: they may ask for something else, or follow a failure,
+/// or change something.
 pub(super) fn may_be_needed(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
     may_differ(found, context)
         || follow_failures(found, context)
         || !are_questions(site, found, context)
-        || may_change(site, found, context) && !question::are_known_to_be_equal(&found.events, &found.before, context)
+        || may_change(site, found, context)
+            && !question::are_known_to_be_equal(&found.events, &found.before, context)
 }
 
-/// Returns true if these calls may change something each time, and no values are recorded that would tell.
+/// Returns true if these calls may change something each time, and no values are recorded that
+/// would tell.
 pub(super) fn is_change_unknown(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
     may_change(site, found, context) && !question::have_values(&found.events, context)
 }
 
-/// Returns true if most of the calls before were made by an attempt that failed. The next attempt asks the same.
+/// Returns true if most of the calls before were made by an attempt that failed. The next attempt
+/// asks the same.
 fn follow_failures(found: &Repeats, context: &Context<'_>) -> bool {
     let outcome = |id: EventId| context.store.causes(id).next().map(|cause| cause.outcome);
     let failed = found.before.iter().filter(|id| outcome(**id) == Some(Outcome::Failed)).count();
     failed * 2 > found.before.len()
 }
 
-/// Returns true if the recorded arguments of most of these calls differ from those of the calls before, or may differ
-/// where none are recorded.
+/// Returns true if the recorded arguments of most of these calls differ from those of the calls
+/// before, or may differ where none are recorded.
 fn may_differ(found: &Repeats, context: &Context<'_>) -> bool {
     let arguments = |id: EventId| {
         let details = context.store.details(id).into_iter();
-        details.filter(|detail| detail.kind == DetailKind::Argument).map(|it| (it.name, it.value)).collect::<Vec<_>>()
+        details
+            .filter(|detail| detail.kind == DetailKind::Argument)
+            .map(|it| (it.name, it.value))
+            .collect::<Vec<_>>()
     };
-    if found.in_loops * 100 > found.repeats * LOOPS_PERCENT && found.events.iter().all(|id| arguments(*id).is_empty()) {
+    if found.in_loops * 100 > found.repeats * LOOPS_PERCENT
+        && found.events.iter().all(|id| arguments(*id).is_empty())
+    {
         return true;
     }
     let pairs = found.events.iter().zip(&found.before);
-    let different = pairs.filter(|(again, before)| arguments(**again) != arguments(**before)).count();
-    different * 2 > found.events.len() || question::have_other_answers(&found.events, &found.before, context)
+    let different =
+        pairs.filter(|(again, before)| arguments(**again) != arguments(**before)).count();
+    different * 2 > found.events.len()
+        || question::have_other_answers(&found.events, &found.before, context)
 }
 
-/// Returns true for calls that may do something else each time: they take `&mut self`, and return what they took from their
-/// own receiver, or return nothing and store what they are given.
+/// Returns true for calls that may do something else each time: they take `&mut self`, and return
+/// what they took from their own receiver, or return nothing and store what they are given.
 fn may_change(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
-    let Some(facts) = context.facts(site).filter(|facts| facts.self_kind == SelfKind::Mut) else { return false };
+    let Some(facts) = context.facts(site).filter(|facts| facts.self_kind == SelfKind::Mut) else {
+        return false;
+    };
     let is_own = |subject: &Subject| {
         let kind = context.store.kind(subject.kind);
         kind.is_some_and(|kind| Some(kind.short_name()) == facts.of_type.as_deref())
@@ -108,13 +128,15 @@ fn may_change(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
     if facts.is_unit { asks_more(site, context) } else { found.subjects.keys().any(is_own) }
 }
 
-/// Returns true for a function that is given more than its subject, so its answer may depend on more.
+/// Returns true for a function that is given more than its subject, so its answer may depend on
+/// more.
 pub(super) fn asks_more(site: SiteId, context: &Context<'_>) -> bool {
     let site = context.store.site(site);
     site.is_some_and(|site| site.facts.split(' ').any(|word| word == MORE_ARGUMENTS))
 }
 
-/// Returns true if these calls ask again what was asked before. A call that may change a place asks nothing.
+/// Returns true if these calls ask again what was asked before. A call that may change a place asks
+/// nothing.
 fn are_questions(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
     let is_of_places = found.subjects.keys().any(|subject| context.is_place(subject.kind));
     let only_reads = context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref);

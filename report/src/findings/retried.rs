@@ -17,17 +17,20 @@ const KIND: &str = "retried";
 const SERIES: u64 = 5;
 /// Least share of repeated calls among the calls of the site, in percent.
 const CALLS_PERCENT: u64 = 5;
-/// Least share of series that end with a failure, in percent. Where most succeed in the end, the repetition is worth it.
+/// Least share of series that end with a failure, in percent. Where most succeed in the end, the
+/// repetition is worth it.
 const FAILED_PERCENT: u64 = 50;
 
-/// Least number of places that a call is made on whose receivers are values. Each value of a loop may be at one place.
+/// Least number of places that a call is made on whose receivers are values. Each value of a loop
+/// may be at one place.
 const PLACES: usize = 8;
-/// The same for a `None`, which is an answer and no failure: nearly all series end with it, and are long.
+/// The same for a `None`, which is an answer and no failure: nearly all series end with it, and are
+/// long.
 const NONE_PERCENT: u64 = 95;
 const NONE_REPEATED: u64 = 2;
 const NONE_CALLS_PERCENT: u64 = 20;
-/// Least share of the series that are on a place of their own, in percent. Objects that are made in a loop and dropped are at
-/// the same few places in all series.
+/// Least share of the series that are on a place of their own, in percent. Objects that are made in
+/// a loop and dropped are at the same few places in all series.
 const APART_PERCENT: u64 = 50;
 /// Word of the facts of a function whose subject is all that it is given.
 const SUBJECT_ONLY: &str = "subject_only";
@@ -81,7 +84,8 @@ impl Detector for Retried {
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
         let may_fail = |site: &SiteId| {
-            context.failures_of(*site) > 0 || context.survey.site(*site).failed > 0 && asks_subject_only(*site, context)
+            context.failures_of(*site) > 0
+                || context.survey.site(*site).failed > 0 && asks_subject_only(*site, context)
         };
         context.sites_with_events().filter(may_fail).collect()
     }
@@ -93,9 +97,13 @@ impl Detector for Retried {
             let of_site = self.sites.of(it.site);
             of_site.calls += 1;
             let series = (cause.id, it.site, it.subject);
-            let mut is_none = || *self.nones.or_insert_with(it.site, || asks_subject_only(it.site, context));
+            let mut is_none =
+                || *self.nones.or_insert_with(it.site, || asks_subject_only(it.site, context));
             let failed = context.is_failure(event) || it.outcome == Outcome::Failed && is_none();
-            if failed && !of_site.has_begun && it.subject.is_some_and(|subject| context.is_place(subject.kind)) {
+            if failed
+                && !of_site.has_begun
+                && it.subject.is_some_and(|subject| context.is_place(subject.kind))
+            {
                 self.on_places.push(it.id);
             }
             of_site.has_begun |= failed;
@@ -112,9 +120,12 @@ impl Detector for Retried {
                 }
                 Some(attempts) => attempts.has_failed = failed,
                 None if failed => {
-                    let first = Attempts { has_failed: true, first: Some(it.id), ..Attempts::default() };
+                    let first =
+                        Attempts { has_failed: true, first: Some(it.id), ..Attempts::default() };
                     let forgotten = self.open.insert(series, first);
-                    forgotten.into_iter().for_each(|(series, attempts)| close(&mut self.sites, series, attempts));
+                    forgotten
+                        .into_iter()
+                        .for_each(|(series, attempts)| close(&mut self.sites, series, attempts));
                 }
                 None => {}
             }
@@ -122,7 +133,8 @@ impl Detector for Retried {
     }
 
     fn missing_part(&self, context: &Context<'_>) -> Option<String> {
-        let missing = context.missing_failures().or_else(|| question::missing_part(&self.on_places, context));
+        let missing =
+            context.missing_failures().or_else(|| question::missing_part(&self.on_places, context));
         missing.or_else(|| context.missing_window())
     }
 
@@ -155,7 +167,8 @@ fn close(sites: &mut BySite<OfSite>, (_, site, subject): Series, attempts: Attem
 
 /// Returns true for a site whose `None`s can only be the answer of its subject.
 fn asks_subject_only(site: SiteId, context: &Context<'_>) -> bool {
-    context.store.site(site).is_some_and(|of| of.failure() == "none") && is_given_subject_only(site, context)
+    context.store.site(site).is_some_and(|of| of.failure() == "none")
+        && is_given_subject_only(site, context)
 }
 
 /// Returns true if nothing but the subject is given to the calls of a site.
@@ -164,8 +177,8 @@ fn is_given_subject_only(site: SiteId, context: &Context<'_>) -> bool {
     site.is_some_and(|site| site.facts.split(' ').any(|word| word == SUBJECT_ONLY))
 }
 
-/// Returns true if a site reads its receiver and is given nothing else, and most series are on places of their own. Then an
-/// address stands for one object as long as a series lasts.
+/// Returns true if a site reads its receiver and is given nothing else, and most series are on
+/// places of their own. Then an address stands for one object as long as a series lasts.
 fn reads_one_object(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
     let places = found.subjects.len() as u64;
     let Some(facts) = context.facts(site) else { return false };
@@ -177,8 +190,8 @@ fn reads_one_object(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool
         && is_share(places, found.series, APART_PERCENT)
 }
 
-/// Returns true if these series repeat one and the same call. Without a subject, and on values, which move, this is known by
-/// recorded arguments and the error.
+/// Returns true if these series repeat one and the same call. Without a subject, and on values,
+/// which move, this is known by recorded arguments and the error.
 fn is_the_same(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
     if found.without_subject == 0
         && question::is_asked_again(found.subjects.keys(), &found.events, &found.first, context)
@@ -188,11 +201,18 @@ fn is_the_same(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
     if found.without_subject == 0 && reads_one_object(site, found, context) {
         return !question::have_other_answers(&found.events, &found.first, context);
     }
-    if found.without_subject == 0 && question::have_the_same_receiver(&found.events, &found.first, context) {
+    if found.without_subject == 0
+        && question::have_the_same_receiver(&found.events, &found.first, context)
+    {
         return true;
     }
     let places: HashSet<Subject> = match found.without_subject {
-        0 => context.pairs.iter().filter(|(of, _)| *of == site).filter_map(|(_, subject)| *subject).collect(),
+        0 => context
+            .pairs
+            .iter()
+            .filter(|(of, _)| *of == site)
+            .filter_map(|(_, subject)| *subject)
+            .collect(),
         _ => HashSet::default(),
     };
     (found.without_subject > 0 || places.len() >= PLACES)
@@ -209,7 +229,10 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
         && found.repeated >= found.series * NONE_REPEATED
         && found.repeated * 100 >= found.calls * NONE_CALLS_PERCENT
         && !found.subjects.keys().any(|subject| context.is_place(subject.kind));
-    if is_none && !is_in_vain || context.are_of_tests(&found.events) || !is_the_same(site, found, context) {
+    if is_none && !is_in_vain
+        || context.are_of_tests(&found.events)
+        || !is_the_same(site, found, context)
+    {
         return None;
     }
     let name = context.name(site);
@@ -239,12 +262,14 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
     };
     let has_values = question::have_values(&found.events, context);
     let unknown = if has_values { "in what is not recorded of them" } else { "in their arguments" };
-    finding.certainty = Certainty::Estimated(format!("the counts are exact; the calls may differ {unknown}"));
+    finding.certainty =
+        Certainty::Estimated(format!("the counts are exact; the calls may differ {unknown}"));
     if !has_values {
         finding.needs = question::NEEDS.to_owned();
     }
     finding.advice =
-        "pass the failure on at once if its reason lasts, or wait longer before each further call".to_owned();
+        "pass the failure on at once if its reason lasts, or wait longer before each further call"
+            .to_owned();
     Some(finding)
 }
 
@@ -261,7 +286,8 @@ mod tests {
         for request in 0..40 {
             run.call("web::handle", None, |run| {
                 for attempt in 0..attempts {
-                    let outcome = if fails(request, attempt) { Outcome::Failed } else { Outcome::Succeeded };
+                    let outcome =
+                        if fails(request, attempt) { Outcome::Failed } else { Outcome::Succeeded };
                     run.ended_call("web::fetch", request % 10, outcome, |run| run.work(100));
                 }
             });
@@ -282,8 +308,14 @@ mod tests {
         check(3, |request, _| request == 0, &[]);
     }
 
-    /// Asks ten cells three times each in 40 requests, and each call fails. `reason` is the recorded argument.
-    fn check_cells(self_kind: &str, request: &str, reason: Option<fn(u64) -> u64>, expected: usize) {
+    /// Asks ten cells three times each in 40 requests, and each call fails. `reason` is the
+    /// recorded argument.
+    fn check_cells(
+        self_kind: &str,
+        request: &str,
+        reason: Option<fn(u64) -> u64>,
+        expected: usize,
+    ) {
         let mut run = Run::new();
         run.function("web", "web::Cell::ask", &format!("type=Cell self={self_kind}"));
         run.function("web", "web::handle", request);
@@ -291,7 +323,8 @@ mod tests {
         for cell in (0..4).flat_map(|_| 0..10) {
             run.call("web::handle", None, |run| {
                 for attempt in 0..3 {
-                    let call = run.ended_call("web::Cell::ask", cell, Outcome::Failed, |run| run.work(100));
+                    let call = run
+                        .ended_call("web::Cell::ask", cell, Outcome::Failed, |run| run.work(100));
                     if let Some(reason) = reason {
                         run.argument(call, "reason", &reason(attempt).to_string());
                     }
@@ -308,7 +341,11 @@ mod tests {
         for door in 0..40 {
             run.call("hall::enter", None, |run| {
                 for push in 0..5 {
-                    let outcome = if door % 2 == 0 && push >= opens { Outcome::Succeeded } else { Outcome::Failed };
+                    let outcome = if door % 2 == 0 && push >= opens {
+                        Outcome::Succeeded
+                    } else {
+                        Outcome::Failed
+                    };
                     run.ended_call("hall::push", door, outcome, |run| run.work(100));
                 }
             });
@@ -325,9 +362,14 @@ mod tests {
         check_doors("self=none option", 0, &[]);
     }
 
-    /// Sends each of 40 messages four times, to a function that has no subject or whose receiver is a value at one of
-    /// `places`. `reason` is the recorded error.
-    fn check_sends(places: Option<u64>, message: impl Fn(u64, u64) -> u64, reason: &str, expected: usize) {
+    /// Sends each of 40 messages four times, to a function that has no subject or whose receiver is
+    /// a value at one of `places`. `reason` is the recorded error.
+    fn check_sends(
+        places: Option<u64>,
+        message: impl Fn(u64, u64) -> u64,
+        reason: &str,
+        expected: usize,
+    ) {
         let mut run = Run::new();
         run.function("mail", "mail::send", "self=ref result");
         run.at_places();
@@ -335,7 +377,8 @@ mod tests {
             run.call("mail::deliver", None, |run| {
                 for attempt in 0..4 {
                     let place = places.map(|places| number % places);
-                    let call = run.ended_call("mail::send", place, Outcome::Failed, |run| run.work(100));
+                    let call =
+                        run.ended_call("mail::send", place, Outcome::Failed, |run| run.work(100));
                     run.argument(call, "message", &message(number, attempt).to_string());
                     run.returned(call, reason);
                 }
@@ -362,7 +405,8 @@ mod tests {
         check_cells("mut", "test", Some(|_| 7), 0);
     }
 
-    /// Checks each of 40 records three times, by a method with these facts. The records are at so many places.
+    /// Checks each of 40 records three times, by a method with these facts. The records are at so
+    /// many places.
     fn check_records(facts: &str, places: u64, expected: usize) {
         check_records_with(facts, places, |_, _| {}, expected);
     }
@@ -375,8 +419,12 @@ mod tests {
         for record in 0..40 {
             run.call("bank::load", None, |run| {
                 for _ in 0..3 {
-                    let call =
-                        run.ended_call("bank::Record::check", record % places, Outcome::Failed, |run| run.work(100));
+                    let call = run.ended_call(
+                        "bank::Record::check",
+                        record % places,
+                        Outcome::Failed,
+                        |run| run.work(100),
+                    );
                     note(run, call);
                 }
             });
@@ -417,7 +465,10 @@ mod tests {
             for _ in 0..40 {
                 run.call("mail::deliver", None, |run| {
                     for attempt in 0..4 {
-                        let call = run.ended_call("mail::Server::send", 1, Outcome::Failed, |run| run.work(100));
+                        let call =
+                            run.ended_call("mail::Server::send", 1, Outcome::Failed, |run| {
+                                run.work(100)
+                            });
                         run.argument(call, "self", &receiver(attempt));
                         run.returned(call, "Err(\"refused\")");
                     }

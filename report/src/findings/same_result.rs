@@ -1,7 +1,7 @@
 //! `same-result`: a method returns the same value for its receiver each time.
 //!
-//! The profile of returned values names the methods. Recorded values tell which of them are worth a cache: they are asked the
-//! same again, and the answer says more than that there is nothing to do.
+//! The profile of returned values names the methods. Recorded values tell which of them are worth a
+//! cache: they are asked the same again, and the answer says more than that there is nothing to do.
 
 use metaspy_format::facts::SelfKind;
 use metaspy_probe::SiteId;
@@ -25,7 +25,8 @@ const CALLS: u64 = 20;
 const COMPARED: usize = 512;
 /// Least share of the compared calls that ask again and get the same answer, in percent.
 const AGAIN_PERCENT: u64 = 50;
-/// Least median of the calls that ask again, in nanoseconds. To remember the answer costs time, too.
+/// Least median of the calls that ask again, in nanoseconds. To remember the answer costs time,
+/// too.
 const CALL_NS: u64 = 5_000;
 
 /// Detector of methods that return the same value each time.
@@ -42,8 +43,14 @@ impl Detector for SameResult {
 
     fn missing(&self, context: &Context<'_>) -> Option<String> {
         let has_values = is_measured(context)
-            && context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| it.profile.returns.is_some());
-        (!has_values).then(|| "it has no returned values: record with `cargo metaspy run --returns`".to_owned())
+            && context
+                .program()
+                .methods()
+                .filter_map(|it| it.method.as_deref())
+                .any(|it| it.profile.returns.is_some());
+        (!has_values).then(|| {
+            "it has no returned values: record with `cargo metaspy run --returns`".to_owned()
+        })
     }
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
@@ -76,13 +83,19 @@ fn candidates<'c>(context: &'c Context<'_>) -> Vec<&'c Element> {
     methods.filter(|method| method.measure.count >= CALLS.max(LEAST) && !is_cache(method)).collect()
 }
 
-fn finding(element: &Element, calls: &BySite<Vec<EventId>>, context: &Context<'_>) -> Option<Finding> {
+fn finding(
+    element: &Element,
+    calls: &BySite<Vec<EventId>>,
+    context: &Context<'_>,
+) -> Option<Finding> {
     let method = element.method.as_deref()?;
     let count = element.measure.count;
     let path = element.path_text();
     let site = element.site();
     let found_site = site.map_or_else(|| FoundSite::of_path(path), |site| context.site(site));
-    let has_receiver = site.and_then(|site| context.facts(site)).is_none_or(|facts| facts.self_kind != SelfKind::None);
+    let has_receiver = site
+        .and_then(|site| context.facts(site))
+        .is_none_or(|facts| facts.self_kind != SelfKind::None);
     let of_what = if has_receiver { " for its receiver" } else { "" };
     let name = site.map_or_else(|| short_path(path), |site| context.name(site));
     let title = format!("{name} returns the same value{of_what} each time");
@@ -90,14 +103,16 @@ fn finding(element: &Element, calls: &BySite<Vec<EventId>>, context: &Context<'_
     let total_ns = element.total_ticks().map(|ticks| context.ns(ticks)).or(method.profile.total_ns);
     // Shares are of the events, so only what is recorded as events has one.
     let is_whole = context.totals.stored == context.totals.emitted;
-    let again = site.and_then(|site| Again::of(calls.get(site)?, site, context)).filter(|_| is_whole);
+    let again =
+        site.and_then(|site| Again::of(calls.get(site)?, site, context)).filter(|_| is_whole);
     if let (Some(ns), Some(again)) = (total_ns, again) {
         let saved = u128::from(ns) * u128::from(again.count) / u128::from(again.compared);
         finding.cost = Cost { time_ns: Some(saved as u64), ..Cost::default() };
         finding.evidence.events = again.events;
     }
     let (sign, total_sign) = (element.measure.sign(), element.measure.total_sign());
-    let took = total_ns.map_or_else(String::new, |ns| format!(", which take {total_sign}{}", time(ns)));
+    let took =
+        total_ns.map_or_else(String::new, |ns| format!(", which take {total_sign}{}", time(ns)));
     let made = grouped(method.profile.calls);
     finding.evidence = Evidence {
         text: format!("{sign}{} calls{took}; {made} calls that they make.", grouped(count)),
@@ -105,10 +120,13 @@ fn finding(element: &Element, calls: &BySite<Vec<EventId>>, context: &Context<'_
         filter: context.filter(site?),
         ..finding.evidence
     };
-    finding.certainty =
-        Certainty::Estimated("the values of this run are equal; those of another one may change".to_owned());
-    finding.advice =
-        format!("keep the value where it is made. Then test: {}", test_command(path, &method.profile.tests));
+    finding.certainty = Certainty::Estimated(
+        "the values of this run are equal; those of another one may change".to_owned(),
+    );
+    finding.advice = format!(
+        "keep the value where it is made. Then test: {}",
+        test_command(path, &method.profile.tests)
+    );
     Some(finding)
 }
 
@@ -137,8 +155,14 @@ impl Again {
         let mut found = Again { compared: 0, count: 0, events: Vec::new() };
         let mut ticks = Samples::default();
         for &id in calls {
-            let (Some(event), Some(values)) = (context.store.event(id), Values::of(id, context)) else { continue };
-            let Some(answer) = values.answer().filter(|answer| !is_word(answer)).map(str::to_owned) else { continue };
+            let (Some(event), Some(values)) = (context.store.event(id), Values::of(id, context))
+            else {
+                continue;
+            };
+            let Some(answer) = values.answer().filter(|answer| !is_word(answer)).map(str::to_owned)
+            else {
+                continue;
+            };
             found.compared += 1;
             let question = (event.subject, values.arguments);
             if question == (None, Vec::new()) {
@@ -155,9 +179,11 @@ impl Again {
         let different = answers.values().collect::<HashSet<_>>().len();
         // One value for all arguments is a constant, or a check that passes.
         let is_telling = different > 1 || facts.self_kind == SelfKind::Ref;
-        let is_again = found.count >= CALLS && is_share(found.count, calls.len() as u64, AGAIN_PERCENT);
+        let is_again =
+            found.count >= CALLS && is_share(found.count, calls.len() as u64, AGAIN_PERCENT);
         let is_costly = context.ns(ticks.median()) >= CALL_NS;
-        (is_telling && is_again && is_costly && !context.are_of_tests(&found.events)).then_some(found)
+        (is_telling && is_again && is_costly && !context.are_of_tests(&found.events))
+            .then_some(found)
     }
 }
 
@@ -169,8 +195,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Renders 30 posts four times by a method with these facts, which takes so long and returns `answer` of the post.
-    /// Returns the number of calls that ask again, if a cache is worth it.
+    /// Renders 30 posts four times by a method with these facts, which takes so long and returns
+    /// `answer` of the post. Returns the number of calls that ask again, if a cache is worth it.
     fn check(facts: &str, ns: u64, answer: impl Fn(u64) -> String) -> Option<u64> {
         let mut run = Run::new();
         run.function("blog", "blog::Post::render", facts);

@@ -8,7 +8,8 @@ use super::{Certainty, Finding, Findings, FoundSite, State, explain};
 use crate::text::grouped;
 
 /// Schema of the document.
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// Where kinds are explained.
 const HELP: &str = "https://github.com/metaspy/metaspy/blob/main/docs/findings.md";
 /// Name of the directory that relative paths begin at, which the reader of the document knows.
@@ -18,10 +19,15 @@ const FINGERPRINT: &str = "metaspy/v1";
 
 /// Writes all findings that are not small.
 ///
-/// An estimated finding is a note, and others are warnings. Accepted findings are suppressed, with their reason.
+/// An estimated finding is a note, and others are warnings. Accepted findings are suppressed, with
+/// their reason.
 pub fn write(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     let kinds: Vec<&str> = findings.looked_for.iter().map(String::as_str).collect();
-    let results = findings.found.iter().filter(|finding| !finding.is_small).map(|it| result(it, &kinds, findings));
+    let results = findings
+        .found
+        .iter()
+        .filter(|finding| !finding.is_small)
+        .map(|it| result(it, &kinds, findings));
     let notifications = findings.not_looked_for.iter().map(
         |it| json!({ "level": "note", "message": { "text": format!("{} was not looked for: {}", it.kind, it.why) } }),
     );
@@ -64,7 +70,8 @@ fn rule(kind: &str) -> Value {
 }
 
 fn result(finding: &Finding, kinds: &[&str], findings: &Findings) -> Value {
-    let level = if matches!(finding.certainty, Certainty::Estimated(_)) { "note" } else { "warning" };
+    let level =
+        if matches!(finding.certainty, Certainty::Estimated(_)) { "note" } else { "warning" };
     let mut text = format!("{}. {}", finding.title, finding.evidence.text);
     if !finding.advice.is_empty() {
         text.push_str(&format!(" Advice: {}.", finding.advice));
@@ -117,7 +124,9 @@ fn artifact(file: &str) -> Value {
     let is_drive = path.as_bytes().get(1) == Some(&b':');
     match path.strip_prefix('/') {
         Some(below) => json!({ "uri": format!("file:///{}", encoded(below)) }),
-        None if is_drive => json!({ "uri": format!("file:///{}:{}", &path[..1], encoded(&path[2..])) }),
+        None if is_drive => {
+            json!({ "uri": format!("file:///{}:{}", &path[..1], encoded(&path[2..])) })
+        }
         None => json!({ "uri": encoded(&path), "uriBaseId": ROOT }),
     }
 }
@@ -127,7 +136,9 @@ fn encoded(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(byte.into()),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(byte.into())
+            }
             other => uri.push_str(&format!("%{other:02X}")),
         }
     }

@@ -15,7 +15,8 @@ const KIND: &str = "self-wake";
 const POLLS_OF_CALL: u64 = 500;
 /// Least number of polls of all such calls of a site.
 const POLLS: u64 = 5_000;
-/// Largest time from one poll to the next, in nanoseconds. What waits for an event is not polled so often.
+/// Largest time from one poll to the next, in nanoseconds. What waits for an event is not polled so
+/// often.
 const PAUSE_NS: u64 = 5_000;
 /// Largest time of a poll, in nanoseconds. What does a part of its work in each poll takes longer.
 const POLL_NS: u64 = 1_000;
@@ -68,9 +69,11 @@ impl Detector for SelfWake {
 fn add(call: &PolledCall, sites: &mut HashMap<SiteId, Spins>, context: &Context<'_>) {
     let own = call.polls.saturating_sub(call.inner_polls);
     let is_observed = call.inner_futures * 2 > own;
-    let (pause, poll) = if is_observed { (OBSERVED_PAUSE_NS, OBSERVED_POLL_NS) } else { (PAUSE_NS, POLL_NS) };
+    let (pause, poll) =
+        if is_observed { (OBSERVED_PAUSE_NS, OBSERVED_POLL_NS) } else { (PAUSE_NS, POLL_NS) };
     let is_often = own >= POLLS_OF_CALL && context.ns(call.span) / call.polls <= pause;
-    let does_nothing = context.ns(call.busy) / call.polls.max(1) <= poll && call.effects * POLLS_OF_EFFECT <= own;
+    let does_nothing =
+        context.ns(call.busy) / call.polls.max(1) <= poll && call.effects * POLLS_OF_EFFECT <= own;
     if !is_often || !does_nothing {
         return;
     }
@@ -106,7 +109,9 @@ fn finding(site: SiteId, found: &Spins, context: &Context<'_>) -> Option<Finding
         events: found.events.clone(),
         filter: context.filter(site),
     };
-    finding.certainty = Certainty::Estimated("the polls are counted; who wakes the task is not recorded".to_owned());
+    finding.certainty = Certainty::Estimated(
+        "the polls are counted; who wakes the task is not recorded".to_owned(),
+    );
     finding.advice =
         "store the waker and wake it when the state changes, or wait with a notification or a timer".to_owned();
     Some(finding)
@@ -126,9 +131,23 @@ mod tests {
         run.site("printer::print", SiteKind::Async);
         run.site("printer::until_ready", SiteKind::Async);
         for _ in 0..10 {
-            run.polled("printer::print", None, Outcome::Returned, polls + 1, busy_ns + 500, |run| {
-                run.polled("printer::until_ready", 1, Outcome::Returned, polls, busy_ns, |run| run.work(8_000_000));
-            });
+            run.polled(
+                "printer::print",
+                None,
+                Outcome::Returned,
+                polls + 1,
+                busy_ns + 500,
+                |run| {
+                    run.polled(
+                        "printer::until_ready",
+                        1,
+                        Outcome::Returned,
+                        polls,
+                        busy_ns,
+                        |run| run.work(8_000_000),
+                    );
+                },
+            );
         }
         assert_eq!(run.found(SelfWake::default()), expected);
     }
@@ -145,13 +164,20 @@ mod tests {
             let mut run = Run::new();
             run.site("relay::switch_on", SiteKind::Async);
             for device in 0..10 {
-                run.polled("relay::switch_on", device, Outcome::Returned, 1_001, 1_000 * busy_ns, |run| {
-                    for _ in 0..1_000 {
-                        run.leaf("relay::Ready::Future::poll", None, 1_000);
-                        run.work(5_000);
-                    }
-                    run.leaf("relay::configure", device, 100);
-                });
+                run.polled(
+                    "relay::switch_on",
+                    device,
+                    Outcome::Returned,
+                    1_001,
+                    1_000 * busy_ns,
+                    |run| {
+                        for _ in 0..1_000 {
+                            run.leaf("relay::Ready::Future::poll", None, 1_000);
+                            run.work(5_000);
+                        }
+                        run.leaf("relay::configure", device, 100);
+                    },
+                );
             }
             run.found(SelfWake::default())
         };

@@ -1,4 +1,5 @@
-//! `slow-because`: a few calls of a site contain an effect that the others do not contain, and it makes them slow.
+//! `slow-because`: a few calls of a site contain an effect that the others do not contain, and it
+//! makes them slow.
 
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
@@ -21,10 +22,11 @@ const SLOW: u64 = 10;
 const SLOW_PERCENT: u64 = 10;
 /// Least duration of the calls with the effect, in durations of the others.
 pub(super) const FACTOR: u64 = 3;
-/// Least duration of the calls with the effect, in nanoseconds. A buffer that is written when it is full takes less.
+/// Least duration of the calls with the effect, in nanoseconds. A buffer that is written when it is
+/// full takes less.
 pub(super) const SLOW_NS: u64 = 250_000;
-/// Least duration of the other calls, in nanoseconds. A call that mostly does nothing gathers work or guards it, as a buffer
-/// does, and is called for the work.
+/// Least duration of the other calls, in nanoseconds. A call that mostly does nothing gathers work
+/// or guards it, as a buffer does, and is called for the work.
 pub(super) const USUAL_NS: u64 = 2_000;
 /// Least share of the additional time that the effect explains, in percent.
 pub(super) const EXPLAINED_PERCENT: u64 = 50;
@@ -165,7 +167,8 @@ impl Detector for SlowBecause {
                 }
             }
             if let Some(ticks) = it.span.filter(|_| may_be_found.contains(&it.site)) {
-                let call = Call { id: it.id, site: it.site, ticks, use_of_subject, effects: Vec::new() };
+                let call =
+                    Call { id: it.id, site: it.site, ticks, use_of_subject, effects: Vec::new() };
                 open.open(event, kind.is_entered(), call);
             }
         }
@@ -176,14 +179,23 @@ impl Detector for SlowBecause {
         open.finish(|call| close(&call, sites, pairs));
         let mut best: HashMap<SiteId, (u64, SiteId)> = HashMap::default();
         for ((site, effect), with) in self.pairs.iter() {
-            let is_found = self.sites.get(site).is_some_and(|calls| self.explains(site, effect, with, calls, context));
+            let is_found = self
+                .sites
+                .get(site)
+                .is_some_and(|calls| self.explains(site, effect, with, calls, context));
             if is_found && !self.graph.is_recursive(site, effect) {
                 let best = best.entry(site).or_insert((0, effect));
                 *best = (*best).max((with.effect_ticks, effect));
             }
         }
         let finding = |(site, (_, effect)): (SiteId, (u64, SiteId))| {
-            Some(finding(site, effect, self.sites.get(site)?, self.pairs.get(site, effect)?, context))
+            Some(finding(
+                site,
+                effect,
+                self.sites.get(site)?,
+                self.pairs.get(site, effect)?,
+                context,
+            ))
         };
         let kept = slow_kept::find(context, |site| best.contains_key(&site));
         best.into_iter().filter_map(finding).chain(kept).collect()
@@ -236,7 +248,8 @@ fn close(call: &Call, sites: &mut BySite<Calls>, pairs: &mut ByPair<With>) {
         with.first_effects += u64::from(effect.use_of_subject == Use::First);
         with.first += u64::from(is_first);
         with.failed += u64::from(effect.has_failed);
-        with.again += u64::from(effect.use_of_subject == Use::Again || call.use_of_subject == Use::Again);
+        with.again +=
+            u64::from(effect.use_of_subject == Use::Again || call.use_of_subject == Use::Again);
         for other in call.effects.iter().filter(|other| other.site != effect.site) {
             let failed = u64::from(other.has_failed);
             match with.others.iter_mut().find(|known| known.site == other.site) {
@@ -254,24 +267,35 @@ fn close(call: &Call, sites: &mut BySite<Calls>, pairs: &mut ByPair<With>) {
 }
 
 impl SlowBecause {
-    fn explains(&self, site: SiteId, effect: SiteId, with: &With, calls: &Calls, context: &Context<'_>) -> bool {
-        // A part of the calls without the effect is so small that the median of all calls is theirs, too.
+    fn explains(
+        &self,
+        site: SiteId,
+        effect: SiteId,
+        with: &With,
+        calls: &Calls,
+        context: &Context<'_>,
+    ) -> bool {
+        // A part of the calls without the effect is so small that the median of all calls is
+        // theirs, too.
         let usual = calls.samples.median();
         let slow = with.samples.median_by(|sample| sample.ticks);
         let explained = with.samples.median_by(|sample| sample.effect_ticks);
         let is_few = with.calls >= SLOW && with.calls * 100 <= calls.calls * SLOW_PERCENT;
         let is_slow = slow >= usual.saturating_mul(FACTOR)
             && context.ns(usual) >= USUAL_NS
-            && context.ns(slow) >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
-        let is_explained =
-            explained.saturating_mul(100) >= slow.saturating_sub(usual).saturating_mul(EXPLAINED_PERCENT);
-        // What is due now and then, as the writing of a full buffer, costs less than all that it is done for.
+            && context.ns(slow)
+                >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
+        let is_explained = explained.saturating_mul(100)
+            >= slow.saturating_sub(usual).saturating_mul(EXPLAINED_PERCENT);
+        // What is due now and then, as the writing of a full buffer, costs less than all that it is
+        // done for.
         let excess = with.ticks.saturating_sub(usual.saturating_mul(with.calls));
         let is_dominant = excess >= calls.ticks.saturating_sub(with.ticks);
-        // Calls that do something for the first time, or something else instead, are slow by nature.
+        // Calls that do something for the first time, or something else instead, are slow by
+        // nature.
         let others = calls.calls - with.calls;
-        let is_first_of_call =
-            with.first * 100 >= with.calls * USUAL_PERCENT && (calls.first - with.first) * 100 < others * USUAL_PERCENT;
+        let is_first_of_call = with.first * 100 >= with.calls * USUAL_PERCENT
+            && (calls.first - with.first) * 100 < others * USUAL_PERCENT;
         let is_first = is_first_of_call || with.first_effects * 100 >= with.calls * USUAL_PERCENT;
         let of_site = self.pairs.iter().filter(|((of, other), _)| *of == site && *other != effect);
         let mut others_of_site = of_site.map(|((_, other), calls)| (other, calls.calls));
@@ -280,7 +304,8 @@ impl SlowBecause {
             let alone = count - both;
             both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
         };
-        let mut is_additional = || others_of_site.any(&mut is_usual) || with.again * 100 >= with.calls * USUAL_PERCENT;
+        let mut is_additional =
+            || others_of_site.any(&mut is_usual) || with.again * 100 >= with.calls * USUAL_PERCENT;
         is_few
             && is_slow
             && is_explained
@@ -291,7 +316,8 @@ impl SlowBecause {
             && !self.follows_a_miss(site, effect, with)
     }
 
-    /// Returns true if an effect goes with the failures of another one, as the making of a value with the miss of a lookup.
+    /// Returns true if an effect goes with the failures of another one, as the making of a value
+    /// with the miss of a lookup.
     fn follows_a_miss(&self, site: SiteId, effect: SiteId, with: &With) -> bool {
         with.others.iter().filter(|other| other.failed > 0 && other.site != effect).any(|other| {
             let all_failed = self.pairs.get(site, other.site).map_or(0, |of_other| of_other.failed);
@@ -300,16 +326,23 @@ impl SlowBecause {
     }
 }
 
-/// Returns true for `poll`, `poll_next` and the like. A poll does what has become possible since the last one, which is
-/// nothing most of the time.
+/// Returns true for `poll`, `poll_next` and the like. A poll does what has become possible since
+/// the last one, which is nothing most of the time.
 fn is_poll(site: SiteId, context: &Context<'_>) -> bool {
     let path = context.store.site_path(site);
     path.rsplit("::").next().is_some_and(|name| name.starts_with("poll"))
 }
 
-fn finding(site: SiteId, effect: SiteId, calls: &Calls, with: &With, context: &Context<'_>) -> Finding {
+fn finding(
+    site: SiteId,
+    effect: SiteId,
+    calls: &Calls,
+    with: &With,
+    context: &Context<'_>,
+) -> Finding {
     let (name, effect_name) = (context.name(site), context.name(effect));
-    let title = format!("{name} is slow when it calls {effect_name}, which most of its calls do not");
+    let title =
+        format!("{name} is slow when it calls {effect_name}, which most of its calls do not");
     let text = format!(
         "{} of {} calls of {name} ({}) call {effect_name}. They take {} (median), and all calls {}. {effect_name} takes {} of \
          the {} of these calls.",
@@ -334,11 +367,20 @@ fn finding(site: SiteId, effect: SiteId, calls: &Calls, with: &With, context: &C
 }
 
 /// Returns a finding about a site that is slow because of an effect, without the evidence.
-pub(super) fn slow_finding(title: String, site: SiteId, effect: SiteId, context: &Context<'_>) -> Finding {
+pub(super) fn slow_finding(
+    title: String,
+    site: SiteId,
+    effect: SiteId,
+    context: &Context<'_>,
+) -> Finding {
     let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(effect)]);
-    finding.evidence.filter = format!("{} cause:{}", context.filter(effect), context.store.site_path(site));
-    finding.advice =
-        format!("do {} when nobody waits for {}, in parts, or less often", context.name(effect), context.name(site));
+    finding.evidence.filter =
+        format!("{} cause:{}", context.filter(effect), context.store.site_path(site));
+    finding.advice = format!(
+        "do {} when nobody waits for {}, in parts, or less often",
+        context.name(effect),
+        context.name(site)
+    );
     finding
 }
 
@@ -362,7 +404,8 @@ mod tests {
                 run.leaf("editor::Editor::index", None, 2_000_000);
             }
         };
-        let title = "Editor::press is slow when it calls Editor::index, which most of its calls do not";
+        let title =
+            "Editor::press is slow when it calls Editor::index, which most of its calls do not";
         check(press, &[&format!("{title}: slow_calls=20 calls=800")]);
     }
 

@@ -1,8 +1,9 @@
-//! `slow-because` among the events that are kept: the slow ones of a site contain an effect that the sample of its ordinary
-//! ones does not contain.
+//! `slow-because` among the events that are kept: the slow ones of a site contain an effect that
+//! the sample of its ordinary ones does not contain.
 //!
-//! They may be one in a million of its calls, so that most of them left the window long ago. Their number says nothing about
-//! all calls, because they were chosen; that they contain something and ordinary ones do not is a fact about them.
+//! They may be one in a million of its calls, so that most of them left the window long ago. Their
+//! number says nothing about all calls, because they were chosen; that they contain something and
+//! ordinary ones do not is a fact about them.
 
 use metaspy_probe::SiteId;
 use metaspy_reader::Filter;
@@ -17,7 +18,8 @@ use crate::text::{counted, grouped, time};
 /// Least number of slow events with the effect.
 const SLOW: usize = 3;
 
-/// Finds sites whose kept slow events contain such an effect, except those that the window shows already.
+/// Finds sites whose kept slow events contain such an effect, except those that the window shows
+/// already.
 pub(super) fn find(context: &Context<'_>, is_known: impl Fn(SiteId) -> bool) -> Vec<Finding> {
     let Some(kept) = KeptUnits::read(context.store, &Filter::all()) else { return Vec::new() };
     let mut slow: HashMap<(usize, SiteId), Vec<&Unit>> = HashMap::default();
@@ -38,14 +40,16 @@ pub(super) fn find(context: &Context<'_>, is_known: impl Fn(SiteId) -> bool) -> 
 fn of_site(context: &Context<'_>, site: SiteId, units: &[&Unit]) -> Option<Finding> {
     // The slowest of many calls are often slow by themselves: they lost their processor.
     let is_effect = |(_, it): &(&Unit, Difference)| it.site != site && it.usual.calls == 0;
-    let differences = || units.iter().filter_map(|unit| Some((*unit, unit.difference?))).filter(is_effect);
+    let differences =
+        || units.iter().filter_map(|unit| Some((*unit, unit.difference?))).filter(is_effect);
     let mut times: HashMap<SiteId, u64> = HashMap::default();
     for (_, it) in differences() {
         let time = times.entry(it.site).or_default();
         *time = time.saturating_add(it.work.ticks);
     }
     let (effect, ticks) = times.into_iter().max_by_key(|(effect, ticks)| (*ticks, *effect))?;
-    let with: Vec<(&Unit, Difference)> = differences().filter(|(_, difference)| difference.site == effect).collect();
+    let with: Vec<(&Unit, Difference)> =
+        differences().filter(|(_, difference)| difference.site == effect).collect();
     let median = |value: fn(&(&Unit, Difference)) -> u64| {
         let mut values: Vec<u64> = with.iter().map(value).collect();
         values.sort_unstable();
@@ -56,11 +60,14 @@ fn of_site(context: &Context<'_>, site: SiteId, units: &[&Unit]) -> Option<Findi
     let beyond = |unit: &&Unit| unit.event.span.unwrap_or(0).saturating_sub(unit.unit.threshold);
     let additional = units.iter().map(beyond).fold(0, u64::saturating_add);
     let count = with.len();
-    let is_theirs = count >= SLOW && ticks.saturating_mul(100) >= additional.saturating_mul(EXPLAINED_PERCENT);
+    let is_theirs =
+        count >= SLOW && ticks.saturating_mul(100) >= additional.saturating_mul(EXPLAINED_PERCENT);
     let is_slow = context.ns(usually) >= USUAL_NS
         && took >= usually.saturating_mul(FACTOR)
-        && context.ns(took) >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
-    let is_explained = in_effect.saturating_mul(100) >= took.saturating_sub(usually).saturating_mul(EXPLAINED_PERCENT);
+        && context.ns(took)
+            >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
+    let is_explained = in_effect.saturating_mul(100)
+        >= took.saturating_sub(usually).saturating_mul(EXPLAINED_PERCENT);
     if !(is_theirs && is_slow && is_explained) {
         return None;
     }
@@ -79,10 +86,12 @@ fn of_site(context: &Context<'_>, site: SiteId, units: &[&Unit]) -> Option<Findi
         time(context.ns(in_effect)),
         time(context.ns(usually)),
     );
-    finding.evidence.numbers = vec![("slow_calls", count as u64), ("compared_with", ordinary as u64)];
+    finding.evidence.numbers =
+        vec![("slow_calls", count as u64), ("compared_with", ordinary as u64)];
     finding.evidence.events = with.iter().map(|(unit, _)| unit.event.id).take(NAMED).collect();
     finding.certainty = Certainty::Estimated(
-        "the calls were chosen by the rule, and ordinary ones are a sample; the times are measured".to_owned(),
+        "the calls were chosen by the rule, and ordinary ones are a sample; the times are measured"
+            .to_owned(),
     );
     Some(finding)
 }

@@ -94,7 +94,12 @@ impl Run {
     }
 
     /// Calls a site on a subject while `body` runs.
-    pub(super) fn call(&mut self, path: &str, node: impl Into<Option<u64>>, body: impl FnOnce(&mut Run)) -> EventId {
+    pub(super) fn call(
+        &mut self,
+        path: &str,
+        node: impl Into<Option<u64>>,
+        body: impl FnOnce(&mut Run),
+    ) -> EventId {
         self.ended_call(path, node, Outcome::Returned, body)
     }
 
@@ -176,7 +181,12 @@ impl Run {
     /// States why a production never matched.
     pub(super) fn shadow(&mut self, production: &str, reason: &str) {
         self.writer.entry(Entry::Kind, u32::from(SHADOW.0), &[0], &["Shadow", ""]);
-        self.writer.entry(Entry::Label, u32::from(SHADOW.0), &[self.sites[production].into()], &[reason]);
+        self.writer.entry(
+            Entry::Label,
+            u32::from(SHADOW.0),
+            &[self.sites[production].into()],
+            &[reason],
+        );
     }
 
     /// Ends a subject.
@@ -185,7 +195,12 @@ impl Run {
     }
 
     /// Emits an instant below a cause, or else below the call around it.
-    pub(super) fn instant(&mut self, path: &str, node: impl Into<Option<u64>>, cause: Option<EventId>) -> EventId {
+    pub(super) fn instant(
+        &mut self,
+        path: &str,
+        node: impl Into<Option<u64>>,
+        cause: Option<EventId>,
+    ) -> EventId {
         let around = self.open.get(&self.lane).and_then(|open| open.last().copied());
         let id = self.begin(path, node.into(), cause.or(around));
         self.writer.end(id, 0, Outcome::Instant);
@@ -227,10 +242,16 @@ impl Run {
         let findings = self.findings(detector);
         assert_eq!(findings.not_looked_for, []);
         let text = |numbers: &[(&str, u64)]| {
-            numbers.iter().map(|(name, number)| format!("{name}={number}")).collect::<Vec<_>>().join(" ")
+            numbers
+                .iter()
+                .map(|(name, number)| format!("{name}={number}"))
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         let found = findings.found.iter();
-        found.map(|finding| format!("{}: {}", finding.title, text(&finding.evidence.numbers))).collect()
+        found
+            .map(|finding| format!("{}: {}", finding.title, text(&finding.evidence.numbers)))
+            .collect()
     }
 
     fn begin(&mut self, path: &str, node: Option<u64>, cause: Option<EventId>) -> EventId {

@@ -18,7 +18,8 @@ const INDENT: usize = 4;
 const WORD: usize = 11;
 /// Subjects that a sentence names.
 const SUBJECTS: usize = 3;
-/// Share of the calls that are events below which the first line states it if nothing is found, in percent.
+/// Share of the calls that are events below which the first line states it if nothing is found, in
+/// percent.
 const STORED_PERCENT: u64 = 10;
 
 /// Findings that the text has.
@@ -40,7 +41,12 @@ pub struct Part {
 }
 
 /// Writes the findings. `sources` are the recordings as the command line names them.
-pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &[String]) -> io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    findings: &Findings,
+    shown: Shown,
+    sources: &[String],
+) -> io::Result<()> {
     let listed: Vec<&Finding> = match shown {
         Shown::Listed => findings.listed().collect(),
         Shown::All => findings.found.iter().filter(|finding| finding.state.is_open()).collect(),
@@ -51,19 +57,31 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
         write_finding(out, number, finding, findings)?;
     }
     writeln!(out)?;
-    let with =
-        |is_meant: fn(&Finding) -> bool| findings.found.iter().filter(|finding| is_meant(finding)).count() as u64;
-    let small = with(|finding| finding.state.is_open() && finding.is_small && !finding.cost.is_none());
+    let with = |is_meant: fn(&Finding) -> bool| {
+        findings.found.iter().filter(|finding| is_meant(finding)).count() as u64
+    };
+    let small =
+        with(|finding| finding.state.is_open() && finding.is_small && !finding.cost.is_none());
     if shown == Shown::Listed && small > 0 {
-        writeln!(out, "Below the least share of the time and of the events: {}, see --all", counted(small, "finding"))?;
+        writeln!(
+            out,
+            "Below the least share of the time and of the events: {}, see --all",
+            counted(small, "finding")
+        )?;
     }
-    let is_costless = |finding: &&Finding| finding.state.is_open() && finding.is_small && finding.cost.is_none();
-    let costless: Vec<&str> = findings.found.iter().filter(is_costless).map(|finding| finding.kind.as_str()).collect();
+    let is_costless =
+        |finding: &&Finding| finding.state.is_open() && finding.is_small && finding.cost.is_none();
+    let costless: Vec<&str> =
+        findings.found.iter().filter(is_costless).map(|finding| finding.kind.as_str()).collect();
     if shown == Shown::Listed && !costless.is_empty() {
         let count = counted(costless.len() as u64, "finding");
         let kinds: BTreeSet<&str> = costless.into_iter().collect();
         let kinds: Vec<&str> = kinds.into_iter().collect();
-        paragraph(out, 0, &format!("Without a cost in this run: {count} of {}, see --all", kinds.join(", ")))?;
+        paragraph(
+            out,
+            0,
+            &format!("Without a cost in this run: {count} of {}, see --all", kinds.join(", ")),
+        )?;
     }
     let known = with(|finding| finding.state == State::Known);
     if known > 0 {
@@ -84,7 +102,8 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
         paragraph(out, 0, &format!("Not looked for: {}: {why}", kinds.join(", ")))?;
     }
     if findings.listed().next().is_some() {
-        let sources: Vec<String> = sources.iter().map(|source| file_name(Path::new(source))).collect();
+        let sources: Vec<String> =
+            sources.iter().map(|source| file_name(Path::new(source))).collect();
         writeln!(out, "The events of a finding:  metaspy open {} --finding 1", sources.join(" "))?;
     }
     Ok(())
@@ -106,14 +125,25 @@ pub fn headline(findings: &Findings, listed: usize) -> String {
     // Silence about a small part says little of the whole.
     if listed == 0 && stored > 0 && !is_share(stored, emitted, STORED_PERCENT) {
         // Sites that only count and sampled ones have no more events in a larger recording.
-        let variable =
-            if only_counted > emitted.saturating_sub(stored) / 2 { "METASPY_MODE" } else { "METASPY_BUDGET" };
-        return format!("{line}: {} of the calls are stored, see {variable}", percent(stored, emitted));
+        let variable = if only_counted > emitted.saturating_sub(stored) / 2 {
+            "METASPY_MODE"
+        } else {
+            "METASPY_BUDGET"
+        };
+        return format!(
+            "{line}: {} of the calls are stored, see {variable}",
+            percent(stored, emitted)
+        );
     }
     line
 }
 
-fn write_finding(out: &mut impl Write, number: usize, finding: &Finding, all: &Findings) -> io::Result<()> {
+fn write_finding(
+    out: &mut impl Write,
+    number: usize,
+    finding: &Finding,
+    all: &Findings,
+) -> io::Result<()> {
     let head = format!("{number:>2}  {:<20}  {}", cost(&finding.cost), clean(&finding.title));
     writeln!(out, "{head:<width$}  {}", finding.kind, width = COLUMNS - 20)?;
     for part in parts(finding, all) {
@@ -136,7 +166,15 @@ pub fn parts(finding: &Finding, all: &Findings) -> Vec<Part> {
         }
     };
     for site in finding.sites.iter().filter(|site| !site.file.is_empty()) {
-        add("at", format!("{}  {}:{}", clean(&site.path), shorten_file(&clean(&site.file), 60), site.line));
+        add(
+            "at",
+            format!(
+                "{}  {}:{}",
+                clean(&site.path),
+                shorten_file(&clean(&site.file), 60),
+                site.line
+            ),
+        );
     }
     add("filter", clean(&finding.evidence.filter).into_owned());
     let certainty = match &finding.certainty {
@@ -173,7 +211,8 @@ pub fn cost(cost: &Cost) -> String {
 /// `#879 <main> 3,784, …`: the worst subjects.
 fn named(subjects: &FoundSubjects) -> String {
     let worst = subjects.worst.iter().take(SUBJECTS);
-    let texts: Vec<String> = worst.map(|it| format!("{} {}", clean(&it.text), grouped(it.events))).collect();
+    let texts: Vec<String> =
+        worst.map(|it| format!("{} {}", clean(&it.text), grouped(it.events))).collect();
     texts.join(", ")
 }
 
@@ -209,8 +248,10 @@ mod tests {
         fn read(&mut self, _: &[&ResolvedEvent], _: &Context<'_>) {}
 
         fn finish(self: Box<Self>, _: &Context<'_>) -> Vec<Finding> {
-            let finding =
-                |&events| Finding { cost: Cost::of_events(events), ..Finding::new("given", "it is so", vec![]) };
+            let finding = |&events| Finding {
+                cost: Cost::of_events(events),
+                ..Finding::new("given", "it is so", vec![])
+            };
             self.0.iter().map(finding).collect()
         }
     }
@@ -240,12 +281,14 @@ mod tests {
             headline(&findings, listed)
         };
         let headline_of = |emitted, listed| headline_with(emitted, 0, listed);
-        let all =
-            "nothing found in 1,000 events of 20.0 k calls, 1.00 ms: 5.0 % of the calls are stored, see METASPY_BUDGET";
+        let all = "nothing found in 1,000 events of 20.0 k calls, 1.00 ms: 5.0 % of the calls are stored, see METASPY_BUDGET";
         assert_eq!(headline_of(20_000, 0), all);
         assert_eq!(headline_with(20_000, 9_000, 0), all);
         assert_eq!(headline_with(20_000, 19_000, 0), all.replace("BUDGET", "MODE"));
         assert_eq!(headline_of(20_000, 1), "1 finding in 1,000 events of 20.0 k calls, 1.00 ms");
-        assert_eq!(headline_of(10_000, 0), "nothing found in 1,000 events of 10.0 k calls, 1.00 ms");
+        assert_eq!(
+            headline_of(10_000, 0),
+            "nothing found in 1,000 events of 10.0 k calls, 1.00 ms"
+        );
     }
 }

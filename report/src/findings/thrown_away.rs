@@ -1,4 +1,5 @@
-//! `thrown-away`: async calls are cancelled in the middle of their work, and begin anew on the same subject.
+//! `thrown-away`: async calls are cancelled in the middle of their work, and begin anew on the same
+//! subject.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
@@ -12,7 +13,8 @@ use crate::text::{grouped, time};
 const KIND: &str = "thrown-away";
 /// Least number of cancelled calls that begin anew.
 const CALLS: u64 = 10;
-/// Least share of the cancelled calls' time in which they work, in percent. What is cancelled while it waits loses nothing.
+/// Least share of the cancelled calls' time in which they work, in percent. What is cancelled while
+/// it waits loses nothing.
 const BUSY_PERCENT: u64 = 5;
 /// Maximum number of cancelled calls that are remembered.
 const REMEMBERED: usize = 100_000;
@@ -57,7 +59,11 @@ impl Detector for ThrownAway {
     fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
         for &event in events {
             let it = &event.event;
-            let Some(subject) = it.subject.filter(|_| context.site_kind(it.site) == SiteKind::Async) else { continue };
+            let Some(subject) =
+                it.subject.filter(|_| context.site_kind(it.site) == SiteKind::Async)
+            else {
+                continue;
+            };
             let key = (it.site, subject);
             if let Some(before) = self.cancelled.remove(&key)
                 && before.end <= it.start
@@ -69,7 +75,8 @@ impl Detector for ThrownAway {
                 && let Some(polls) = context.store.polls(it.id)
             {
                 let end = it.start.saturating_add(span);
-                let call = Cancelled { id: it.id, end, span, busy: polls.busy_ticks, polls: polls.polls };
+                let call =
+                    Cancelled { id: it.id, end, span, busy: polls.busy_ticks, polls: polls.polls };
                 self.cancelled.insert(key, call);
             }
         }
@@ -119,7 +126,8 @@ fn finding(site: SiteId, found: &Thrown, context: &Context<'_>) -> Option<Findin
         filter: format!("{} outcome:cancelled", context.filter(site)),
     };
     finding.certainty = context.counted("the calls are counted, and their polls are measured");
-    finding.advice = format!("let {name} go on in a task of its own, or keep what it has done so far");
+    finding.advice =
+        format!("let {name} go on in a task of its own, or keep what it has done so far");
     Some(finding)
 }
 
@@ -128,19 +136,24 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Makes the thumbnails of forty rows. Each is cancelled twice, after `busy_ns` of work in 1 ms.
+    /// Makes the thumbnails of forty rows. Each is cancelled twice, after `busy_ns` of work in 1
+    /// ms.
     fn check(busy_ns: u64, begins_anew: bool, expected: &[&str]) {
         let mut run = Run::new();
         run.site("photos::thumbnails", SiteKind::Async);
         for row in 0..40 {
             for _ in 0..2 {
-                run.polled("photos::thumbnails", row, Outcome::Cancelled, 6, busy_ns, |run| run.work(1_000_000));
+                run.polled("photos::thumbnails", row, Outcome::Cancelled, 6, busy_ns, |run| {
+                    run.work(1_000_000)
+                });
                 if !begins_anew {
                     break;
                 }
             }
             if begins_anew {
-                run.polled("photos::thumbnails", row, Outcome::Returned, 9, 1_000_000, |run| run.work(1_000_000));
+                run.polled("photos::thumbnails", row, Outcome::Returned, 9, 1_000_000, |run| {
+                    run.work(1_000_000)
+                });
             }
         }
         assert_eq!(run.found(ThrownAway::default()), expected);
@@ -168,7 +181,9 @@ mod tests {
         run.site("photos::thumbnails", SiteKind::Async);
         for row in 0..40 {
             for outcome in [Outcome::Cancelled, Outcome::Returned] {
-                run.polled("photos::thumbnails", row, outcome, 6, 900_000, |run| run.work(1_000_000));
+                run.polled("photos::thumbnails", row, outcome, 6, 900_000, |run| {
+                    run.work(1_000_000)
+                });
             }
         }
         run.ends();

@@ -1,4 +1,5 @@
-//! `never-arrived`, `wide-parameter` and `megamorphic`: what the types of arguments and receivers show.
+//! `never-arrived`, `wide-parameter` and `megamorphic`: what the types of arguments and receivers
+//! show.
 
 use metaspy_probe::unqualified;
 use metaspy_reader::Store;
@@ -34,7 +35,8 @@ pub(super) const MEGAMORPHIC: OfRecording = OfRecording {
 };
 
 fn missing(context: &Context<'_>) -> Option<String> {
-    (!context.types().is_recorded).then(|| "it has no types: record with `cargo metaspy run --types`".to_owned())
+    (!context.types().is_recorded)
+        .then(|| "it has no types: record with `cargo metaspy run --types`".to_owned())
 }
 
 fn unseen(one: &Unseen) -> Finding {
@@ -42,8 +44,11 @@ fn unseen(one: &Unseen) -> Finding {
     let (never, all) = (one.never.len(), one.all);
     let title = format!("{never} of {all} {what} of {} never arrive", last_segment(&one.of));
     let mut finding = Finding::new(NEVER_ARRIVED.kind, title, vec![FoundSite::of_path(&one.of)]);
-    finding.evidence.text =
-        format!("No recorded value is one of {}, while others of {} arrive.", names(&one.never), one.of);
+    finding.evidence.text = format!(
+        "No recorded value is one of {}, while others of {} arrive.",
+        names(&one.never),
+        one.of
+    );
     finding.evidence.numbers = vec![("never", never as u64), ("all", all as u64)];
     finding.certainty = Certainty::Estimated("another run may have such values".to_owned());
     finding.advice = format!("test the {what} that never arrive, or remove them");
@@ -59,7 +64,11 @@ fn wide(one: &Wide, context: &Context<'_>) -> Finding {
     let title = format!("{} declares `{parameter}` as {declared}, and {only}", last_segment(path));
     let mut finding = Finding::new(WIDE_PARAMETER.kind, title, vec![site(context.store, path)]);
     finding.evidence = Evidence {
-        text: format!("{} arrived at `{parameter}` of {path}: {}.", counted(*count, "value"), names(&one.arrived)),
+        text: format!(
+            "{} arrived at `{parameter}` of {path}: {}.",
+            counted(*count, "value"),
+            names(&one.arrived)
+        ),
         numbers: vec![("values", *count), ("types", one.arrived.len() as u64)],
         filter: format!("site:{}", unqualified(path)),
         ..Evidence::default()
@@ -75,7 +84,8 @@ fn megamorphic(shape: &Shape, context: &Context<'_>) -> Finding {
     let caller = shape.caller.as_deref().unwrap_or("code without hooks");
     let title = format!("{} calls `{}` of {targets} receivers", last_segment(caller), shape.name);
     let mut finding = Finding::new(MEGAMORPHIC.kind, title, vec![site(context.store, caller)]);
-    let receivers: Vec<String> = shape.targets.iter().map(|target| target.receiver.clone()).collect();
+    let receivers: Vec<String> =
+        shape.targets.iter().map(|target| target.receiver.clone()).collect();
     finding.evidence = Evidence {
         text: format!("{} calls in {caller} reach {}.", grouped(shape.count()), names(&receivers)),
         numbers: vec![("calls", shape.count()), ("targets", targets)],
@@ -95,7 +105,8 @@ fn site(store: &Store, path: &str) -> FoundSite {
 }
 
 fn names(all: &[String]) -> String {
-    let mut text = all.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let mut text =
+        all.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if all.len() > NAMED {
         text.push_str(&format!(" and {} more", all.len() - NAMED));
     }

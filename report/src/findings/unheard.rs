@@ -12,7 +12,8 @@ use crate::text::grouped;
 const KIND: &str = "unheard";
 /// Least number of messages of a kind.
 const MESSAGES: u64 = 20;
-/// Least part of the recording in which the messages of a bus without any receipt are sent, in percent.
+/// Least part of the recording in which the messages of a bus without any receipt are sent, in
+/// percent.
 const SENDING_PERCENT: u64 = 50;
 
 /// Detector of messages without a receiver.
@@ -54,13 +55,21 @@ impl Detector for Unheard {
         for &event in events {
             let it = &event.event;
             let sending = context.sending(event).map(|sending| sending.id);
-            for reason in event.cause.event().into_iter().chain(&event.links).filter(|it| is_announced(it.site)) {
+            for reason in event
+                .cause
+                .event()
+                .into_iter()
+                .chain(&event.links)
+                .filter(|it| is_announced(it.site))
+            {
                 let sent = self.sites.of(reason.site);
                 sent.effects += 1;
                 sent.receipts += u64::from(sending == Some(reason.id));
             }
-            // A sending has an end, and the receipt of a channel is an instant. A sending that fails has no receiver.
-            let is_sending = is_announced(it.site) && !matches!(it.outcome, Outcome::Instant | Outcome::Failed);
+            // A sending has an end, and the receipt of a channel is an instant. A sending that
+            // fails has no receiver.
+            let is_sending =
+                is_announced(it.site) && !matches!(it.outcome, Outcome::Instant | Outcome::Failed);
             if is_sending && sending.is_none() {
                 let sent = self.sites.of(it.site);
                 sent.messages += 1;
@@ -80,24 +89,30 @@ impl Detector for Unheard {
         // The sites of a bus are registered at one place and have one module.
         let bus = |site: SiteId| {
             let site = context.store.site(site)?;
-            let module = site.path.get(..site.module as usize).filter(|module| !module.is_empty())?;
+            let module =
+                site.path.get(..site.module as usize).filter(|module| !module.is_empty())?;
             Some((module, site.file.as_str(), site.lines))
         };
-        let heard: Vec<_> =
-            self.sites.iter().filter(|(_, sent)| sent.receipts > 0).filter_map(|(site, _)| bus(site)).collect();
+        let heard: Vec<_> = self
+            .sites
+            .iter()
+            .filter(|(_, sent)| sent.receipts > 0)
+            .filter_map(|(site, _)| bus(site))
+            .collect();
         let recorded = self.last.saturating_sub(self.first.unwrap_or(0));
-        let unheard = self.sites.iter().filter(|(_, sent)| sent.messages >= MESSAGES && sent.receipts == 0);
+        let unheard =
+            self.sites.iter().filter(|(_, sent)| sent.messages >= MESSAGES && sent.receipts == 0);
         let found = unheard.filter_map(|(site, sent)| {
             let is_of_heard_bus = heard.contains(&bus(site)?);
-            // Messages at the end of the recording may be on their way to a bus that nobody has read yet.
+            // Messages at the end of the recording may be on their way to a bus that nobody has
+            // read yet.
             let sending = sent.last.saturating_sub(sent.first.unwrap_or(0));
             let is_all_the_time = is_share(sending, recorded, SENDING_PERCENT);
             // Of a bus that nobody reads, the kind with the most messages stands for all.
             let is_most = || {
-                !self
-                    .sites
-                    .iter()
-                    .any(|(other, it)| bus(other) == bus(site) && (it.messages, other) > (sent.messages, site))
+                !self.sites.iter().any(|(other, it)| {
+                    bus(other) == bus(site) && (it.messages, other) > (sent.messages, site)
+                })
             };
             // Where receipts are recorded, other effects are what the sender computes.
             let is_found = is_of_heard_bus || sent.effects == 0 && is_all_the_time && is_most();
@@ -109,7 +124,8 @@ impl Detector for Unheard {
 
 fn finding(site: SiteId, sent: &Sent, is_of_heard_bus: bool, context: &Context<'_>) -> Finding {
     let path = context.store.site_path(site);
-    let mut finding = Finding::new(KIND, format!("{path} is never received"), vec![context.site(site)]);
+    let mut finding =
+        Finding::new(KIND, format!("{path} is never received"), vec![context.site(site)]);
     finding.cost = Cost::of_work(context.ns(sent.ticks), sent.messages);
     finding.evidence = Evidence {
         text: format!(
@@ -144,7 +160,12 @@ mod tests {
     /// Sends 30 messages of two kinds. The second kind has as many receipts as `receipts` says.
     fn check(receipts: u64, expected: &[&str]) {
         let mut run = Run::new();
-        let sites = ["room::Wrote::sent", "room::Wrote::received", "room::Left::sent", "room::Left::received"];
+        let sites = [
+            "room::Wrote::sent",
+            "room::Wrote::received",
+            "room::Left::sent",
+            "room::Left::received",
+        ];
         sites.iter().for_each(|site| run.site_in("room", site, SiteKind::Announcement));
         for round in 0..30 {
             let sent = run.leaf("room::Wrote::sent", None, 10);
@@ -186,10 +207,15 @@ mod tests {
         let sites = ["room::Wrote::sent", "room::Wrote::received", "room::Left::sent"];
         sites.iter().for_each(|site| run.site_in("room", site, SiteKind::Announcement));
         for _ in 0..30 {
-            run.call("room::Wrote::sent", None, |run| _ = run.leaf("room::Wrote::received", None, 10));
+            run.call("room::Wrote::sent", None, |run| {
+                _ = run.leaf("room::Wrote::received", None, 10)
+            });
             run.leaf("room::Left::sent", None, 10);
         }
-        assert_eq!(run.found(Unheard::default()), ["room::Left::sent is never received: messages=30"]);
+        assert_eq!(
+            run.found(Unheard::default()),
+            ["room::Left::sent is never received: messages=30"]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `without-reason`: calls of a site that name a reason elsewhere run without one.
 //!
-//! A reason is what a call names beside the call around it: a link, or a message or change that caused it. The reasons of a
-//! site are learned from the recording.
+//! A reason is what a call names beside the call around it: a link, or a message or change that
+//! caused it. The reasons of a site are learned from the recording.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{Cause, EventId, Reason, ResolvedEvent};
@@ -41,7 +41,8 @@ pub(super) struct WithoutReason {
 #[derive(Clone, Copy, Default)]
 struct Reasons {
     all: u64,
-    /// Without those that calls of the same site around it name. A recursive call may need a reason of its own.
+    /// Without those that calls of the same site around it name. A recursive call may need a reason
+    /// of its own.
     of_others: u64,
 }
 
@@ -51,8 +52,8 @@ struct OfSite {
     named: HashMap<u64, u64>,
     /// Calls that name a reason inside another call of the site.
     named_inside: u64,
-    /// Reasons that came in a unit of work in which a call on the same subject had run without one. It may have led to
-    /// the reason.
+    /// Reasons that came in a unit of work in which a call on the same subject had run without one.
+    /// It may have led to the reason.
     after_own: u64,
     /// Unit of work of the last call without a reason, by the row of the call.
     last_without: Recent<u32, EventId>,
@@ -107,7 +108,10 @@ impl Detector for WithoutReason {
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        self.sites.iter().filter_map(|(site, of_site)| self.finding(site, of_site, context)).collect()
+        self.sites
+            .iter()
+            .filter_map(|(site, of_site)| self.finding(site, of_site, context))
+            .collect()
     }
 }
 
@@ -165,8 +169,9 @@ impl WithoutReason {
 
     fn finding(&self, site: SiteId, of_site: &OfSite, context: &Context<'_>) -> Option<Finding> {
         let own: u64 = of_site.named.keys().fold(0, |all, bit| all | bit);
-        let mut reasons: Vec<(SiteId, u64)> =
-            (self.bits.iter()).filter_map(|(reason, bit)| Some((*reason, *of_site.named.get(bit)?))).collect();
+        let mut reasons: Vec<(SiteId, u64)> = (self.bits.iter())
+            .filter_map(|(reason, bit)| Some((*reason, *of_site.named.get(bit)?)))
+            .collect();
         reasons.sort_by_key(|&(reason, count)| (std::cmp::Reverse(count), reason));
         let named: u64 = reasons.iter().map(|(_, count)| count).sum();
         let mut without = Calls::default();
@@ -182,7 +187,11 @@ impl WithoutReason {
         }
         let is_often = named >= WITH && without.count >= WITHOUT;
         let leads_to_reason = of_site.after_own * 2 > named;
-        if !is_often || leads_to_reason || is_unknown(own) || without.count * 100 < (with + without.count) * PERCENT {
+        if !is_often
+            || leads_to_reason
+            || is_unknown(own)
+            || without.count * 100 < (with + without.count) * PERCENT
+        {
             return None;
         }
         without.events.sort();
@@ -202,12 +211,18 @@ impl WithoutReason {
                 percent(without.count, with + without.count),
                 grouped(named),
             ),
-            numbers: vec![("calls_without", without.count), ("calls_with", with), ("calls_that_name", named)],
+            numbers: vec![
+                ("calls_without", without.count),
+                ("calls_with", with),
+                ("calls_that_name", named),
+            ],
             events: without.events,
             filter: context.filter(site),
         };
-        finding.certainty = context.counted("counts exact, from the first call with a reason on; roots left out");
-        finding.advice = "run it only where its reason applies, or let the other calls name theirs".to_owned();
+        finding.certainty =
+            context.counted("counts exact, from the first call with a reason on; roots left out");
+        finding.advice =
+            "run it only where its reason applies, or let the other calls name theirs".to_owned();
         Some(finding)
     }
 }
@@ -227,7 +242,10 @@ impl Calls {
     fn merge(&mut self, other: &Calls) {
         self.count += other.count;
         self.self_ticks = self.self_ticks.saturating_add(other.self_ticks);
-        other.subjects.iter().for_each(|(subject, count)| *self.subjects.entry(*subject).or_default() += count);
+        other
+            .subjects
+            .iter()
+            .for_each(|(subject, count)| *self.subjects.entry(*subject).or_default() += count);
         self.events.extend(&other.events);
     }
 }
@@ -237,12 +255,15 @@ fn is_unknown(reasons: u64) -> bool {
     reasons >= UNKNOWN
 }
 
-/// Returns true if a cause is a message or a change, and not the call around an event. In another thread no call is around it,
-/// and a message may be there before its sender has gone on.
+/// Returns true if a cause is a message or a change, and not the call around an event. In another
+/// thread no call is around it, and a message may be there before its sender has gone on.
 fn is_message(cause: &Reason, event: &ResolvedEvent, context: &Context<'_>) -> bool {
-    let is_message =
-        matches!(context.site_kind(cause.site), SiteKind::Announcement | SiteKind::Change | SiteKind::State);
-    is_message && (cause.lane != event.event.lane || cause.end.is_none_or(|end| end <= event.event.start))
+    let is_message = matches!(
+        context.site_kind(cause.site),
+        SiteKind::Announcement | SiteKind::Change | SiteKind::State
+    );
+    is_message
+        && (cause.lane != event.event.lane || cause.end.is_none_or(|end| end <= event.event.start))
 }
 
 #[cfg(test)]
@@ -250,7 +271,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Changes a node in each of 30 frames, and lays out twelve. `has_reason` decides by node whether a layout names the change.
+    /// Changes a node in each of 30 frames, and lays out twelve. `has_reason` decides by node
+    /// whether a layout names the change.
     fn check(has_reason: impl Fn(u64) -> bool, expected: &[&str]) {
         let mut run = Run::new();
         run.site("page::Changed", SiteKind::Announcement);
@@ -355,7 +377,9 @@ mod tests {
         run.site("room::received", SiteKind::Announcement);
         for _ in 0..40 {
             let received = run.instant("room::received", None, None);
-            run.because(Some(received), "room::View::show", 1, |run| _ = run.leaf("room::View::wrap", 1, 100));
+            run.because(Some(received), "room::View::show", 1, |run| {
+                _ = run.leaf("room::View::wrap", 1, 100)
+            });
             // The first paint of a view is a root.
             run.leaf("room::View::show", 2, 100);
         }

@@ -1,14 +1,17 @@
 //! Callers and times: methods with their callers, one level up.
 //!
-//! A frame is drawn with what it calls only where all calls of its method are below it: elsewhere nobody recorded how its
-//! time divides. So all drawn numbers are exact, and the sandwich of any method has its callers and callees.
+//! A frame is drawn with what it calls only where all calls of its method are below it: elsewhere
+//! nobody recorded how its time divides. So all drawn numbers are exact, and the sandwich of any
+//! method has its callers and callees.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use metaspy_probe::SiteId;
 use metaspy_reader::{Filter, RowKey, Store};
 
-use super::{Edge, FlamePage, Lane, Measure, Row, Sites, Stacks, Tree, Unit, Values, package_of, tree};
+use super::{
+    Edge, FlamePage, Lane, Measure, Row, Sites, Stacks, Tree, Unit, Values, package_of, tree,
+};
 use crate::program::{INSTRUCTIONS, OWN_INSTRUCTIONS, Program};
 use crate::text::counted;
 
@@ -19,7 +22,10 @@ const TIME: usize = 0;
 pub fn add(page: &mut FlamePage, store: &Store) {
     let program = Program::read(store, &Filter::all());
     if !program.profiles.has_calls() {
-        return page.lacks("callers", "not recorded: METASPY_PROFILE=calls, or `cargo metaspy run --timed`");
+        return page.lacks(
+            "callers",
+            "not recorded: METASPY_PROFILE=calls, or `cargo metaspy run --timed`",
+        );
     }
     let sites = Sites::of(store);
     let mut places: HashMap<SiteId, usize> = HashMap::new();
@@ -36,22 +42,28 @@ pub fn add(page: &mut FlamePage, store: &Store) {
             let row = rows.entry(at).or_default();
             let ns = |time: Option<u64>| time.unwrap_or(0);
             row.own = tree::sum(row.own, [ns(method.profile.self_ns), element.measure.count, 0]);
-            row.total = tree::sum(row.total, [ns(method.profile.total_ns), element.measure.count, 0]);
+            row.total =
+                tree::sum(row.total, [ns(method.profile.total_ns), element.measure.count, 0]);
             is_least |= method.profile.has_lost_times;
         }
     }
     let mut edges: BTreeMap<(Option<usize>, usize), Values> = BTreeMap::new();
     for &(caller, callee, edge) in &program.edges {
-        let (Some(&to), from) = (places.get(&callee), caller.map(|caller| places.get(&caller).copied())) else {
+        let (Some(&to), from) =
+            (places.get(&callee), caller.map(|caller| places.get(&caller).copied()))
+        else {
             continue;
         };
         let values = edges.entry((from.flatten(), to)).or_default();
         *values = tree::sum(*values, [edge.total_ns, edge.count, 0]);
     }
-    let edges: Vec<Edge> = edges.into_iter().map(|((from, to), total)| Edge { from, to, total }).collect();
+    let edges: Vec<Edge> =
+        edges.into_iter().map(|((from, to), total)| Edge { from, to, total }).collect();
     page.stacks.push(of_edges(Stacks {
         name: "callers".into(),
-        about: "callers and times of all threads: calls and times are known by caller, one level up".into(),
+        about:
+            "callers and times of all threads: calls and times are known by caller, one level up"
+                .into(),
         measures: measures(Measure::new("wall time", Unit::Ns), is_least),
         rows,
         edges: Some(edges),
@@ -70,11 +82,17 @@ pub fn add_instructions(page: &mut FlamePage, store: &Store) {
         let place = known.map_or(String::new(), |site| format!("{}:{}", site.file, site.lines.0));
         page.function(path, &place, package_of(path))
     };
-    for table in profiles.iter().filter(|profile| profile.name == INSTRUCTIONS).flat_map(|profile| &profile.tables) {
+    for table in profiles
+        .iter()
+        .filter(|profile| profile.name == INSTRUCTIONS)
+        .flat_map(|profile| &profile.tables)
+    {
         for row in &table.rows {
             let number = |column| table.value(row.key, column).number().unwrap_or(0);
             match row.key {
-                RowKey::Site(site) => rows.entry(function(site)).or_default().own[0] += number(OWN_INSTRUCTIONS),
+                RowKey::Site(site) => {
+                    rows.entry(function(site)).or_default().own[0] += number(OWN_INSTRUCTIONS)
+                }
                 RowKey::Caller(to, Some(from)) => {
                     let total = [number(OWN_INSTRUCTIONS), number("calls"), 0];
                     edges.push(Edge { from: Some(function(from)), to: function(to), total });
@@ -134,12 +152,14 @@ fn of_edges(stacks: Stacks) -> Stacks {
     Stacks { lanes: vec![Lane { tree, ..Lane::default() }], notes, ..stacks }
 }
 
-/// Draws the methods below code without hooks, as far as their place is the only one. Returns how many frames are not.
+/// Draws the methods below code without hooks, as far as their place is the only one. Returns how
+/// many frames are not.
 fn expanded(edges: &[Edge], rows: &BTreeMap<usize, Row>) -> (Tree, usize) {
     let mut callees: HashMap<Option<usize>, Vec<&Edge>> = HashMap::new();
     let mut callers: HashMap<usize, usize> = HashMap::new();
     // Calls within a recursion have no time of their own.
-    let has_cost = |edge: &&Edge| edge.from != Some(edge.to) && (edge.from.is_none() || edge.total[TIME] > 0);
+    let has_cost =
+        |edge: &&Edge| edge.from != Some(edge.to) && (edge.from.is_none() || edge.total[TIME] > 0);
     for edge in edges.iter().filter(has_cost) {
         callees.entry(edge.from).or_default().push(edge);
         *callers.entry(edge.to).or_default() += 1;
@@ -163,6 +183,7 @@ fn expanded(edges: &[Edge], rows: &BTreeMap<usize, Row>) -> (Tree, usize) {
         }
     }
     let roots = tree.frames.iter().skip(1).filter(|frame| frame.caller == 0);
-    tree.frames[0].total = roots.fold([0; super::MEASURES], |all, frame| tree::sum(all, frame.total));
+    tree.frames[0].total =
+        roots.fold([0; super::MEASURES], |all, frame| tree::sum(all, frame.total));
     (tree, parts)
 }

@@ -23,12 +23,13 @@ pub fn add(page: &mut FlamePage, store: &Store) {
     if is_timed {
         measures.insert(0, (Measure::new("wall time", Unit::Ns), &time));
     }
-    let about =
-        "the calls of all threads by calling context: each frame is a method on a path of calls of methods with hooks";
+    let about = "the calls of all threads by calling context: each frame is a method on a path of calls of methods with hooks";
     let mut stacks = stacks(page, &read, &sites, "contexts", measures);
     stacks.about = about.into();
     if !is_timed {
-        stacks.notes.push("times are not recorded: METASPY_PROFILE=contexts,calls records them".into());
+        stacks
+            .notes
+            .push("times are not recorded: METASPY_PROFILE=contexts,calls records them".into());
     }
     page.stacks.push(stacks);
     if !read.has_objects {
@@ -48,7 +49,8 @@ pub fn add(page: &mut FlamePage, store: &Store) {
     page.stacks.push(stacks);
 }
 
-const NO_OBJECTS: &str = "not recorded: METASPY_PROFILE=allocations, or `cargo metaspy run --allocations`";
+const NO_OBJECTS: &str =
+    "not recorded: METASPY_PROFILE=allocations, or `cargo metaspy run --allocations`";
 
 /// What a context costs without and with what it called.
 type Cost = dyn Fn(&Context) -> (u64, u64);
@@ -81,7 +83,8 @@ fn stacks(
         }
     }
     let is_least = contexts.lost > 0;
-    let measures = measures.into_iter().map(|(measure, _)| Measure { is_least, ..measure }).collect();
+    let measures =
+        measures.into_iter().map(|(measure, _)| Measure { is_least, ..measure }).collect();
     let mut stacks = Stacks {
         name: name.into(),
         measures,

@@ -6,7 +6,8 @@ use super::tree::{ROOT, sum};
 use super::{Absent, Before, FlamePage, Function, Lane, Measure, Row, Stacks, Tree, Unit};
 
 impl FlamePage {
-    /// Adds the numbers of an earlier recording. Functions are the same by name, and threads are added up.
+    /// Adds the numbers of an earlier recording. Functions are the same by name, and threads are
+    /// added up.
     #[must_use]
     pub fn compared_with(mut self, earlier: &FlamePage) -> FlamePage {
         let mut by_name: HashMap<String, usize> = HashMap::new();
@@ -18,7 +19,8 @@ impl FlamePage {
                 absent.why = format!("only in the earlier recording; in this one {}", absent.why);
             }
         }
-        let places: Vec<usize> = earlier.functions.iter().map(|function| self.same(&mut by_name, function)).collect();
+        let places: Vec<usize> =
+            earlier.functions.iter().map(|function| self.same(&mut by_name, function)).collect();
         for mut stacks in std::mem::take(&mut self.stacks) {
             let Some(old) = earlier.stacks.iter().find(|old| old.name == stacks.name) else {
                 self.lacks(&stacks.name, "not recorded in the earlier recording");
@@ -29,7 +31,8 @@ impl FlamePage {
                 continue;
             }
             // A function may stand in several places of the source under one name.
-            let own: Vec<usize> = self.functions.iter().map(|function| by_name[&function.name]).collect();
+            let own: Vec<usize> =
+                self.functions.iter().map(|function| by_name[&function.name]).collect();
             let mut tree = Tree::default();
             stacks.lanes.iter().for_each(|lane| merge(&mut tree, &lane.tree, &own, false));
             old.lanes.iter().for_each(|lane| merge(&mut tree, &lane.tree, &places, true));
@@ -37,12 +40,14 @@ impl FlamePage {
             let mut rows: BTreeMap<usize, Row> = BTreeMap::new();
             for (at, row) in &stacks.rows {
                 let joined = rows.entry(own[*at]).or_default();
-                (joined.own, joined.total) = (sum(joined.own, row.own), sum(joined.total, row.total));
+                (joined.own, joined.total) =
+                    (sum(joined.own, row.own), sum(joined.total, row.total));
             }
             for (at, row) in &old.rows {
                 let joined = rows.entry(places[*at]).or_default();
                 let before = &mut joined.before;
-                (before.own, before.total) = (sum(before.own, row.own), sum(before.total, row.total));
+                (before.own, before.total) =
+                    (sum(before.own, row.own), sum(before.total, row.total));
             }
             stacks.rows = rows;
             stacks.edges = None;
@@ -66,7 +71,8 @@ impl FlamePage {
     }
 }
 
-/// True if numbers have the same meaning. Periods of samples at one rate differ by less than a hundredth.
+/// True if numbers have the same meaning. Periods of samples at one rate differ by less than a
+/// hundredth.
 fn are_comparable(new: &Stacks, old: &Stacks) -> bool {
     let is_same = |(new, old): (&Measure, &Measure)| match (new.unit, old.unit) {
         (Unit::Samples(new), Unit::Samples(old)) => new.abs_diff(old) <= new / 100,
@@ -85,8 +91,13 @@ fn unequal(new: &Stacks, old: &Stacks) -> String {
         names.collect::<Vec<_>>().join(", ")
     };
     match names(new) == names(old) {
-        true => "samples of the recordings stand for different times: sample both with one --rate".into(),
-        false => format!("not compared: this recording has {}, and the earlier one has {}", names(new), names(old)),
+        true => "samples of the recordings stand for different times: sample both with one --rate"
+            .into(),
+        false => format!(
+            "not compared: this recording has {}, and the earlier one has {}",
+            names(new),
+            names(old)
+        ),
     }
 }
 
@@ -101,9 +112,11 @@ fn merge(to: &mut Tree, tree: &Tree, functions: &[usize], is_before: bool) {
         joined.is_part |= frame.is_part;
         if is_before {
             let before = joined.before;
-            joined.before = Before { own: sum(before.own, frame.own), total: sum(before.total, frame.total) };
+            joined.before =
+                Before { own: sum(before.own, frame.own), total: sum(before.total, frame.total) };
         } else {
-            (joined.own, joined.total) = (sum(joined.own, frame.own), sum(joined.total, frame.total));
+            (joined.own, joined.total) =
+                (sum(joined.own, frame.own), sum(joined.total, frame.total));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Stored events: the calls of each thread as they nest, in the order of time, and chains of causes.
+//! Stored events: the calls of each thread as they nest, in the order of time, and chains of
+//! causes.
 
 use std::collections::HashMap;
 
@@ -24,7 +25,10 @@ pub fn add(page: &mut FlamePage, store: &Store, filter: &Filter) {
     let mut functions: HashMap<SiteId, usize> = HashMap::new();
     let events = by_thread(page, store, filter, &mut functions);
     if events.lanes.is_empty() {
-        page.lacks("events", "no stored event is a call that is timed, ended and within the calls around it");
+        page.lacks(
+            "events",
+            "no stored event is a call that is timed, ended and within the calls around it",
+        );
     } else {
         page.stacks.push(events);
     }
@@ -36,7 +40,12 @@ pub fn add(page: &mut FlamePage, store: &Store, filter: &Filter) {
     }
 }
 
-fn function(page: &mut FlamePage, store: &Store, site: SiteId, functions: &mut HashMap<SiteId, usize>) -> usize {
+fn function(
+    page: &mut FlamePage,
+    store: &Store,
+    site: SiteId,
+    functions: &mut HashMap<SiteId, usize>,
+) -> usize {
     *functions.entry(site).or_insert_with(|| {
         let path = store.site_path(site).to_owned();
         let file = store.site(site).filter(|site| !site.file.is_empty());
@@ -56,12 +65,20 @@ struct Reading {
 impl Reading {
     /// Places a call below the calls that are open at its start.
     fn place(&mut self, function: usize, start_ns: u64, end_ns: u64) {
-        while self.open.last().is_some_and(|&(end, _)| end <= start_ns && end < end_ns.max(start_ns + 1)) {
+        while self
+            .open
+            .last()
+            .is_some_and(|&(end, _)| end <= start_ns && end < end_ns.max(start_ns + 1))
+        {
             self.open.pop();
         }
         let around = self.open.last().map_or(0, |&(_, place)| place);
         let ns = end_ns - start_ns;
-        let at = if self.tree.frames.len() < PATHS_MAX { self.tree.child(around, function) } else { around };
+        let at = if self.tree.frames.len() < PATHS_MAX {
+            self.tree.child(around, function)
+        } else {
+            around
+        };
         let frame = &mut self.tree.frames[at];
         frame.own[0] = frame.own[0].saturating_add(ns);
         frame.own[1] += 1;
@@ -74,16 +91,22 @@ impl Reading {
     }
 }
 
-/// Reads the calls of each thread as they nest. Async calls and spans are left and entered again, so they have no place in
-/// a stack.
-fn by_thread(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &mut HashMap<SiteId, usize>) -> Stacks {
+/// Reads the calls of each thread as they nest. Async calls and spans are left and entered again,
+/// so they have no place in a stack.
+fn by_thread(
+    page: &mut FlamePage,
+    store: &Store,
+    filter: &Filter,
+    functions: &mut HashMap<SiteId, usize>,
+) -> Stacks {
     let mut lanes: HashMap<u32, (usize, Reading)> = HashMap::new();
     let (mut longest, mut others, mut untimed) = (Longest::default(), 0_u64, 0_u64);
     let mut position = Some(Position::Start);
     while let Some(from) = position {
         let read = store.forward(from, filter, PAGE, PAGE);
         for event in &read.events {
-            let is_entered = store.site(event.site).is_some_and(|site| SiteKind::is_entered(site.kind));
+            let is_entered =
+                store.site(event.site).is_some_and(|site| SiteKind::is_entered(site.kind));
             let Some(span) = event.span.filter(|_| event.timed) else {
                 untimed += 1;
                 continue;
@@ -92,7 +115,8 @@ fn by_thread(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &m
             // Not the start and a rounded span: an inner call would end after the outer one.
             let end_ns = store.time_ns(event.start.saturating_add(span));
             let number = lanes.len();
-            let (lane, reading) = lanes.entry(event.lane.0).or_insert_with(|| (number, Reading::default()));
+            let (lane, reading) =
+                lanes.entry(event.lane.0).or_insert_with(|| (number, Reading::default()));
             if is_entered || !nests(reading, event, start_ns, end_ns) {
                 others += 1;
                 continue;
@@ -103,7 +127,8 @@ fn by_thread(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &m
         }
         position = read.more;
     }
-    let names: HashMap<u32, String> = store.lanes().into_iter().map(|lane| (lane.id.0, lane.name)).collect();
+    let names: HashMap<u32, String> =
+        store.lanes().into_iter().map(|lane| (lane.id.0, lane.name)).collect();
     let mut notes = Vec::new();
     if others > 0 {
         let others = counted(others, "event");
@@ -112,15 +137,24 @@ fn by_thread(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &m
         ));
     }
     if untimed > 0 {
-        notes.push(format!("{} without a time or without an end left out", counted(untimed, "event")));
+        notes.push(format!(
+            "{} without a time or without an end left out",
+            counted(untimed, "event")
+        ));
     }
     let totals = store.totals();
     let gone = totals.folded + totals.counted;
     if gone > 0 {
-        notes.push(format!("{} no longer stored, or only counted: they are in no stack", counted(gone, "call")));
+        notes.push(format!(
+            "{} no longer stored, or only counted: they are in no stack",
+            counted(gone, "call")
+        ));
     }
     if longest.shorter > 0 {
-        notes.push(format!("in the order of time: without the {} that are shortest", counted(longest.shorter, "call")));
+        notes.push(format!(
+            "in the order of time: without the {} that are shortest",
+            counted(longest.shorter, "call")
+        ));
     }
     let in_time = longest.by_lane(lanes.len());
     let mut lanes: Vec<(u32, (usize, Reading))> = lanes.into_iter().collect();
@@ -133,7 +167,12 @@ fn by_thread(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &m
         let name = name.map_or(format!("thread {lane}"), |name| format!("{name} ({lane})"));
         Lane { name, tree, in_time: Some(in_time) }
     };
-    let lanes = lanes.into_iter().zip(in_time).map(lane).filter(|lane| lane.tree.frames.len() > 1).collect();
+    let lanes = lanes
+        .into_iter()
+        .zip(in_time)
+        .map(lane)
+        .filter(|lane| lane.tree.frames.len() > 1)
+        .collect();
     let calls = Measure { is_width: false, ..Measure::new("calls", Unit::Count) };
     let mut stacks = Stacks {
         name: "events".into(),
@@ -149,7 +188,11 @@ fn by_thread(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &m
 
 /// True if a call ends within the call around it.
 fn nests(reading: &Reading, event: &Event, start_ns: u64, end_ns: u64) -> bool {
-    let around = reading.open.iter().rev().find(|&&(end, _)| end > start_ns || start_ns == end_ns && end == start_ns);
+    let around = reading
+        .open
+        .iter()
+        .rev()
+        .find(|&&(end, _)| end > start_ns || start_ns == end_ns && end == start_ns);
     event.level == 0 && around.is_none_or(|&(end, _)| end >= end_ns)
 }
 
@@ -159,7 +202,12 @@ fn calls_alone(tree: &mut Tree) {
 }
 
 /// Reads the chains of causes.
-fn causes(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &mut HashMap<SiteId, usize>) -> Stacks {
+fn causes(
+    page: &mut FlamePage,
+    store: &Store,
+    filter: &Filter,
+    functions: &mut HashMap<SiteId, usize>,
+) -> Stacks {
     let chains = store.chains(filter, |_, _| true).unwrap_or_default();
     let mut tree = Tree::default();
     let mut places = Vec::with_capacity(chains.chains.len());
@@ -176,7 +224,8 @@ fn causes(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &mut 
         *own = super::tree::sum(*own, [store.span_ns(chain.self_ticks), chain.count, 0]);
     }
     tree.add_up();
-    let mut measures = vec![Measure::new("self time", Unit::Ns), Measure::new("calls", Unit::Count)];
+    let mut measures =
+        vec![Measure::new("self time", Unit::Ns), Measure::new("calls", Unit::Count)];
     if !chains.timed {
         measures.remove(0);
         tree.frames.iter_mut().for_each(|frame| {
@@ -185,7 +234,8 @@ fn causes(page: &mut FlamePage, store: &Store, filter: &Filter, functions: &mut 
     }
     let mut stacks = Stacks {
         name: "causes".into(),
-        about: "stored events by chain of causes, across threads: below an event is what it led to".into(),
+        about: "stored events by chain of causes, across threads: below an event is what it led to"
+            .into(),
         measures,
         lanes: vec![Lane { tree, ..Lane::default() }],
         notes: crate::export::chain_notes(&chains),

@@ -22,7 +22,8 @@ const DATA: &str = "/*DATA*/";
 impl FlamePage {
     /// The page as one file.
     pub fn html(&self) -> String {
-        let template = PARTS.iter().fold(PAGE.to_owned(), |page, (mark, part)| page.replacen(mark, part, 1));
+        let template =
+            PARTS.iter().fold(PAGE.to_owned(), |page, (mark, part)| page.replacen(mark, part, 1));
         let data = json_in_page(&self.json().to_string());
         let (before, behind) = template.split_once(DATA).expect("the template has the mark");
         [before, &data, behind].concat()
@@ -31,23 +32,27 @@ impl FlamePage {
     /// What the page draws.
     fn json(&self) -> Value {
         let kept: Vec<Kept> = self.stacks.iter().map(Kept::of).collect();
-        let used: BTreeSet<usize> = kept.iter().flat_map(|kept| kept.functions.iter().copied()).collect();
-        let numbers: HashMap<usize, usize> = used.iter().enumerate().map(|(number, &at)| (at, number)).collect();
+        let used: BTreeSet<usize> =
+            kept.iter().flat_map(|kept| kept.functions.iter().copied()).collect();
+        let numbers: HashMap<usize, usize> =
+            used.iter().enumerate().map(|(number, &at)| (at, number)).collect();
         let mut groups: Vec<&str> = Vec::new();
         let mut lines = Map::new();
         let mut functions = Vec::new();
         for &at in &used {
             let function = &self.functions[at];
-            let group = groups.iter().position(|group| *group == function.group).unwrap_or_else(|| {
-                groups.push(&function.group);
-                groups.len() - 1
-            });
+            let group =
+                groups.iter().position(|group| *group == function.group).unwrap_or_else(|| {
+                    groups.push(&function.group);
+                    groups.len() - 1
+                });
             if function.lines.len() > 1 {
                 lines.insert(functions.len().to_string(), json!(function.lines));
             }
             functions.push(json!([function.name, function.place, group]));
         }
-        let stacks = self.stacks.iter().zip(&kept).map(|(stacks, kept)| kept.json(stacks, &numbers));
+        let stacks =
+            self.stacks.iter().zip(&kept).map(|(stacks, kept)| kept.json(stacks, &numbers));
         json!({
             "title": self.title,
             "functions": functions,
@@ -91,7 +96,8 @@ impl Kept {
         shares.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let folded = shares.len().saturating_sub(FRAMES);
         shares.truncate(FRAMES);
-        let mut frames: Vec<Vec<bool>> = stacks.lanes.iter().map(|lane| vec![false; lane.tree.frames.len()]).collect();
+        let mut frames: Vec<Vec<bool>> =
+            stacks.lanes.iter().map(|lane| vec![false; lane.tree.frames.len()]).collect();
         frames.iter_mut().for_each(|lane| lane[0] = true);
         let mut functions = BTreeSet::new();
         for &(_, lane, at) in &shares {
@@ -109,7 +115,9 @@ impl Kept {
         rows.truncate(FRAMES);
         functions.extend(&rows);
         for lane in &stacks.lanes {
-            functions.extend(lane.in_time.iter().flat_map(|in_time| &in_time.calls).map(|call| call.function));
+            functions.extend(
+                lane.in_time.iter().flat_map(|in_time| &in_time.calls).map(|call| call.function),
+            );
         }
         Kept { frames, rows, functions, folded, hidden_rows }
     }
@@ -138,11 +146,15 @@ impl Kept {
         };
         let edges = stacks.edges.as_ref().map(|edges| {
             let known = edges.iter().filter(|edge| {
-                numbers.contains_key(&edge.to) && edge.from.is_none_or(|from| numbers.contains_key(&from))
+                numbers.contains_key(&edge.to)
+                    && edge.from.is_none_or(|from| numbers.contains_key(&from))
             });
             let edge = |edge: &super::Edge| {
-                let mut values = vec![json!(edge.from.map(|from| numbers[&from])), json!(numbers[&edge.to])];
-                values.extend(edge.total.iter().take(stacks.measures.len()).map(|value| json!(value)));
+                let mut values =
+                    vec![json!(edge.from.map(|from| numbers[&from])), json!(numbers[&edge.to])];
+                values.extend(
+                    edge.total.iter().take(stacks.measures.len()).map(|value| json!(value)),
+                );
                 values
             };
             known.map(edge).collect::<Vec<_>>()
@@ -209,7 +221,12 @@ impl Columns {
     }
 }
 
-fn lane_json(stacks: &Stacks, lane: &Lane, kept: &[bool], numbers: &HashMap<usize, usize>) -> Value {
+fn lane_json(
+    stacks: &Stacks,
+    lane: &Lane,
+    kept: &[bool],
+    numbers: &HashMap<usize, usize>,
+) -> Value {
     let frames = &lane.tree.frames;
     let walk = lane.tree.walk();
     // What is folded is one frame below the nearest caller that is drawn.
@@ -235,7 +252,11 @@ fn lane_json(stacks: &Stacks, lane: &Lane, kept: &[bool], numbers: &HashMap<usiz
         if frame.is_part {
             columns.part.push(columns.depth.len());
         }
-        columns.push(depth, if frame.function == ROOT { -1 } else { numbers[&frame.function] as i64 }, frame);
+        columns.push(
+            depth,
+            if frame.function == ROOT { -1 } else { numbers[&frame.function] as i64 },
+            frame,
+        );
         if let Some((fold, count)) = folds.get(&at) {
             columns.folded.insert(columns.depth.len(), *count);
             columns.push(depth + 1, -2, fold);
@@ -243,14 +264,18 @@ fn lane_json(stacks: &Stacks, lane: &Lane, kept: &[bool], numbers: &HashMap<usiz
     }
     let measures = 0..stacks.measures.len();
     let column = |values: &[Values]| -> Vec<Vec<u64>> {
-        measures.clone().map(|measure| values.iter().map(|values| values[measure]).collect()).collect()
+        measures
+            .clone()
+            .map(|measure| values.iter().map(|values| values[measure]).collect())
+            .collect()
     };
     let exceptions = |own: &[Values], total: &[Values]| -> Vec<BTreeMap<usize, u64>> {
         measures.clone().map(|measure| columns.exceptions(measure, own, total)).collect()
     };
     let in_time = lane.in_time.as_ref().map(|in_time| {
-        let call =
-            |call: &super::Call| (call.start_ns, call.end_ns.0.saturating_sub(call.start_ns), numbers[&call.function]);
+        let call = |call: &super::Call| {
+            (call.start_ns, call.end_ns.0.saturating_sub(call.start_ns), numbers[&call.function])
+        };
         in_time.calls.iter().map(call).collect::<Vec<_>>()
     });
     let mut object = json!({

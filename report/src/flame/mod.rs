@@ -1,13 +1,16 @@
-//! The flame page: stacks of a recording with what each costs, as one file for a browser and as text.
+//! The flame page: stacks of a recording with what each costs, as one file for a browser and as
+//! text.
 //!
-//! [`FlamePage::read`] reads everything in a recording that has stacks: calling contexts, objects on the heap, samples,
-//! callers and times, stored events. Each of these is a [`Stacks`]: a tree for each thread, and exact numbers of each
-//! function. What a recording does not have is listed with the way to record it.
+//! [`FlamePage::read`] reads everything in a recording that has stacks: calling contexts, objects
+//! on the heap, samples, callers and times, stored events. Each of these is a [`Stacks`]: a tree
+//! for each thread, and exact numbers of each function. What a recording does not have is listed
+//! with the way to record it.
 //!
-//! The page draws on a canvas with a script of its own, in place of a library: d3-flame-graph has no sandwich, no order of
-//! time and no threads, and needs d3 (280 kB); speedscope and Firefox's profiler are programs of megabytes which cannot
-//! mark a lower bound or name what was not recorded. A page has [`FRAMES`] frames at most, the largest, and states what it
-//! folded; the numbers of functions are of all frames.
+//! The page draws on a canvas with a script of its own, in place of a library: d3-flame-graph has
+//! no sandwich, no order of time and no threads, and needs d3 (280 kB); speedscope and Firefox's
+//! profiler are programs of megabytes which cannot mark a lower bound or name what was not
+//! recorded. A page has [`FRAMES`] frames at most, the largest, and states what it folded; the
+//! numbers of functions are of all frames.
 
 mod calls;
 mod contexts;
@@ -27,7 +30,8 @@ pub use in_time::{Call, InTime, Longest};
 pub use samples::source_lines;
 pub use tree::{Frame, InTree, Tree, Values};
 
-/// Most frames of each [`Stacks`] that a page draws. Smaller frames are folded into one for each caller.
+/// Most frames of each [`Stacks`] that a page draws. Smaller frames are folded into one for each
+/// caller.
 pub const FRAMES: usize = 20_000;
 /// Most measures of a [`Stacks`].
 pub const MEASURES: usize = 3;
@@ -70,7 +74,8 @@ pub struct Stacks {
     pub measures: Vec<Measure>,
     /// Threads; one without a name where threads are not distinguished.
     pub lanes: Vec<Lane>,
-    /// Exact numbers of each function. Calls within calls of the same function count once in its total.
+    /// Exact numbers of each function. Calls within calls of the same function count once in its
+    /// total.
     pub rows: BTreeMap<usize, Row>,
     /// Calls between functions, where stacks are known one level up only.
     pub edges: Option<Vec<Edge>>,
@@ -164,7 +169,8 @@ impl FlamePage {
         FlamePage { title: title.into(), ..FlamePage::default() }
     }
 
-    /// Reads all stacks of a recording. A filter selects events; what profilers and samples add up cannot be filtered.
+    /// Reads all stacks of a recording. A filter selects events; what profilers and samples add up
+    /// cannot be filtered.
     pub fn read(store: &Store, filter: &Filter, title: impl Into<String>) -> FlamePage {
         let mut page = FlamePage::new(title);
         if filter.is_all() {
@@ -173,14 +179,18 @@ impl FlamePage {
             page.add_profiles(store);
         } else {
             for name in ["contexts", "allocations", "samples", "callers"] {
-                page.lacks(name, "it is added up while the program runs, and --filter selects stored events");
+                page.lacks(
+                    name,
+                    "it is added up while the program runs, and --filter selects stored events",
+                );
             }
         }
         events::add(&mut page, store, filter);
         page
     }
 
-    /// Adds what is also known of functions without hooks: samples, and the instructions of callgrind.
+    /// Adds what is also known of functions without hooks: samples, and the instructions of
+    /// callgrind.
     pub fn add_profiles(&mut self, store: &Store) {
         samples::add(self, store);
         calls::add_instructions(self, store);
@@ -218,7 +228,11 @@ struct Sites(HashMap<String, String>);
 impl Sites {
     fn of(store: &Store) -> Sites {
         let sites = store.sites().iter().filter(|site| !site.file.is_empty());
-        Sites(sites.map(|site| (site.path.clone(), format!("{}:{}", site.file, site.lines.0))).collect())
+        Sites(
+            sites
+                .map(|site| (site.path.clone(), format!("{}:{}", site.file, site.lines.0)))
+                .collect(),
+        )
     }
 }
 
@@ -239,7 +253,8 @@ impl Stacks {
 
     /// The sums over all lanes.
     fn whole(&self) -> Values {
-        let totals = self.lanes.iter().filter_map(|lane| lane.tree.frames.first()).map(|root| root.total);
+        let totals =
+            self.lanes.iter().filter_map(|lane| lane.tree.frames.first()).map(|root| root.total);
         totals.fold([0; MEASURES], tree::sum)
     }
 }

@@ -37,7 +37,11 @@ pub fn add(page: &mut FlamePage, store: &Store) {
     let mut tree = Tree::default();
     let mut lines: BTreeMap<usize, BTreeMap<u32, u64>> = BTreeMap::new();
     for stack in functions.stacks() {
-        let frames = stack.frames.iter().rev().filter_map(|&(number, line)| Some((functions.place(number)?, line)));
+        let frames = stack
+            .frames
+            .iter()
+            .rev()
+            .filter_map(|&(number, line)| Some((functions.place(number)?, line)));
         let frames: Vec<(usize, u32)> = frames.map(|(at, line)| (places[at], line)).collect();
         tree.add(frames.iter().map(|&(at, _)| at), one(stack.samples));
         // A sample counts once, at the innermost line of a function.
@@ -58,7 +62,10 @@ pub fn add(page: &mut FlamePage, store: &Store) {
     }
     let mut notes = Vec::new();
     if missing > 0 {
-        notes.push(format!("{} without a stack: none was taken, or it found no room", counted(missing, "sample")));
+        notes.push(format!(
+            "{} without a stack: none was taken, or it found no room",
+            counted(missing, "sample")
+        ));
     }
     let ns = functions.whole.ns.checked_div(functions.whole.samples).unwrap_or(0);
     page.stacks.push(Stacks {
@@ -79,7 +86,11 @@ fn one(samples: u64) -> [u64; MEASURES] {
 }
 
 /// The lines with the most samples, in source order. One line says nothing.
-pub fn source_lines(lines: BTreeMap<u32, u64>, file: &str, sources: &mut SourceFiles) -> Vec<(u32, u64, String)> {
+pub fn source_lines(
+    lines: BTreeMap<u32, u64>,
+    file: &str,
+    sources: &mut SourceFiles,
+) -> Vec<(u32, u64, String)> {
     let mut lines: Vec<(u32, u64)> = lines.into_iter().filter(|&(line, _)| line > 0).collect();
     lines.sort_by_key(|&(line, samples)| (std::cmp::Reverse(samples), line));
     lines.truncate(LINES);

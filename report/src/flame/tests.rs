@@ -2,12 +2,14 @@ use serde_json::Value;
 
 use super::*;
 
-/// A page with one set of stacks in one lane: functions from the outermost on, and what the last one costs.
+/// A page with one set of stacks in one lane: functions from the outermost on, and what the last
+/// one costs.
 fn page(stacks: &[(&str, u64)]) -> FlamePage {
     let mut page = FlamePage::new("a run");
     let mut tree = Tree::default();
     for (stack, cost) in stacks {
-        let path: Vec<usize> = stack.split(' ').map(|name| page.function(name, "", "app")).collect();
+        let path: Vec<usize> =
+            stack.split(' ').map(|name| page.function(name, "", "app")).collect();
         tree.add(path, [*cost, 1, 0]);
     }
     let calls = Measure { is_width: false, ..Measure::new("calls", Unit::Count) };
@@ -45,8 +47,11 @@ fn a_recursive_function_counts_once_in_its_total() {
 #[test]
 fn smaller_frames_are_folded_and_functions_keep_their_numbers() {
     let names: Vec<String> = (0..FRAMES + 500).map(|at| format!("main f{at}")).collect();
-    let stacks: Vec<(&str, u64)> =
-        names.iter().enumerate().map(|(at, name)| (name.as_str(), if at < 500 { 1 } else { 10 })).collect();
+    let stacks: Vec<(&str, u64)> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (name.as_str(), if at < 500 { 1 } else { 10 }))
+        .collect();
     let page = page(&stacks);
     let data = data(&page);
     let lane = &data["stacks"][0]["lanes"][0];
@@ -55,7 +60,12 @@ fn smaller_frames_are_folded_and_functions_keep_their_numbers() {
     assert_eq!((frames.len(), &data["stacks"][0]["folded"]), (FRAMES + 2, &Value::from(501)));
     let fold = frames.iter().position(|frame| frame == -2).expect("it is there");
     assert_eq!(lane["folded"][fold.to_string()], 501);
-    let costs: u64 = lane["own"][0].as_array().expect("a list").iter().map(|own| own.as_u64().expect("a number")).sum();
+    let costs: u64 = lane["own"][0]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|own| own.as_u64().expect("a number"))
+        .sum();
     assert_eq!(costs, 500 + 10 * FRAMES as u64);
     let rows = data["stacks"][0]["rows"].as_array().expect("a list");
     assert_eq!(rows.len(), FRAMES, "{}", data["stacks"][0]["hidden"]);
@@ -97,7 +107,10 @@ fn the_longest_calls_are_kept_in_the_order_of_time() {
     let mut longest = Longest::default();
     for at in 0..FRAMES as u64 + 10 {
         let length = if at < 10 { 1 } else { 5 };
-        longest.add(0, Call { start_ns: at * 10, end_ns: std::cmp::Reverse(at * 10 + length), function: 0 });
+        longest.add(
+            0,
+            Call { start_ns: at * 10, end_ns: std::cmp::Reverse(at * 10 + length), function: 0 },
+        );
     }
     assert_eq!(longest.shorter, 10);
     let calls = &longest.by_lane(1)[0].calls;

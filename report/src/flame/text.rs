@@ -10,7 +10,8 @@ const BAR: usize = 16;
 const INDENTED: usize = 30;
 
 impl FlamePage {
-    /// The frames with at least this share of the whole, at most `rows`, in lines of at most `columns`.
+    /// The frames with at least this share of the whole, at most `rows`, in lines of at most
+    /// `columns`.
     pub fn text(&self, threshold: f64, rows: usize, columns: usize) -> Vec<String> {
         let Some(stacks) = self.stacks.first() else {
             return self.absent.iter().map(super::Absent::sentence).collect();
@@ -18,7 +19,12 @@ impl FlamePage {
         let measure = &stacks.measures[0];
         let whole = stacks.whole()[0];
         let sign = if measure.is_least { "≥" } else { "" };
-        let mut lines = vec![format!("{}, by {}: {sign}{}", stacks.about, measure.name, measure.unit.text(whole))];
+        let mut lines = vec![format!(
+            "{}, by {}: {sign}{}",
+            stacks.about,
+            measure.name,
+            measure.unit.text(whole)
+        )];
         let mut hidden = 0;
         for lane in &stacks.lanes {
             if stacks.lanes.len() > 1 {
@@ -33,10 +39,12 @@ impl FlamePage {
                     hidden += 1;
                     continue;
                 }
-                let filled = (BAR as f64 * frame.total[0] as f64 / whole.max(1) as f64).round() as usize;
-                let bar = format!("{}{}", "█".repeat(filled.min(BAR)), " ".repeat(BAR - filled.min(BAR)));
-                let [total, own] =
-                    [frame.total[0], frame.own[0]].map(|value| format!("{sign}{}", measure.unit.text(value)));
+                let filled =
+                    (BAR as f64 * frame.total[0] as f64 / whole.max(1) as f64).round() as usize;
+                let bar =
+                    format!("{}{}", "█".repeat(filled.min(BAR)), " ".repeat(BAR - filled.min(BAR)));
+                let [total, own] = [frame.total[0], frame.own[0]]
+                    .map(|value| format!("{sign}{}", measure.unit.text(value)));
                 let own = if frame.is_part { "not recorded".to_owned() } else { own };
                 let share = percent(frame.total[0], whole);
                 let indent = match depth - 1 {
@@ -51,10 +59,14 @@ impl FlamePage {
         }
         lines.insert(1, format!("{:>7} {:BAR$} {:>9} {:>12}  frame", "share", "", "total", "self"));
         if hidden > 0 {
-            lines.push(format!("{} more: --top all --threshold 0 shows all", counted(hidden, "frame")));
+            lines.push(format!(
+                "{} more: --top all --threshold 0 shows all",
+                counted(hidden, "frame")
+            ));
         }
         lines.extend(stacks.notes.iter().cloned());
-        let others = self.stacks.iter().skip(1).map(|stacks| stacks.name.as_str()).collect::<Vec<_>>();
+        let others =
+            self.stacks.iter().skip(1).map(|stacks| stacks.name.as_str()).collect::<Vec<_>>();
         if !others.is_empty() {
             lines.push(format!("the page (--html FILE) also has: {}", others.join(", ")));
         }

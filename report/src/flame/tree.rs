@@ -32,7 +32,8 @@ pub struct Frame {
     pub total: Values,
     /// The same in the earlier of two recordings.
     pub before: Before,
-    /// True if the function is called in other places as well, and what it calls is not known by place.
+    /// True if the function is called in other places as well, and what it calls is not known by
+    /// place.
     pub is_part: bool,
 }
 
@@ -64,7 +65,8 @@ impl Tree {
         })
     }
 
-    /// Adds numbers to the innermost frame of a stack, outermost function first, and to those around it.
+    /// Adds numbers to the innermost frame of a stack, outermost function first, and to those
+    /// around it.
     pub fn add(&mut self, stack: impl IntoIterator<Item = usize>, own: Values) {
         let mut at = 0;
         self.frames[0].total = sum(self.frames[0].total, own);
@@ -108,12 +110,15 @@ impl Tree {
         let mut next = vec![(0, 0)];
         while let Some((at, depth)) = next.pop() {
             order.push((at, depth));
-            next.extend(all[first[at]..first[at + 1]].iter().rev().map(|&child| (child, depth + 1)));
+            next.extend(
+                all[first[at]..first[at + 1]].iter().rev().map(|&child| (child, depth + 1)),
+            );
         }
         order
     }
 
-    /// The frames as calls, each with its caller's function and whether it is below another frame of its function.
+    /// The frames as calls, each with its caller's function and whether it is below another frame
+    /// of its function.
     pub fn calls(&self) -> Vec<InTree> {
         let mut calls = Vec::with_capacity(self.frames.len());
         self.visit(|frame, is_outermost| {
@@ -124,7 +129,8 @@ impl Tree {
         calls
     }
 
-    /// Adds the numbers of each function. Frames below another one of their function are within its total.
+    /// Adds the numbers of each function. Frames below another one of their function are within its
+    /// total.
     pub(super) fn add_rows(&self, rows: &mut BTreeMap<usize, Row>) {
         self.visit(|frame, is_outermost| {
             let row = rows.entry(frame.function).or_default();
@@ -137,7 +143,8 @@ impl Tree {
         });
     }
 
-    /// Visits the frames but the root, each with whether it is below no other frame of its function.
+    /// Visits the frames but the root, each with whether it is below no other frame of its
+    /// function.
     fn visit(&self, mut visit: impl FnMut(&Frame, bool)) {
         let mut around: Vec<usize> = Vec::new();
         let mut open: HashMap<usize, usize> = HashMap::new();

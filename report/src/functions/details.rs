@@ -78,7 +78,8 @@ type Calls = HashMap<u64, (u64, bool)>;
 type Both = (u64, u64);
 
 impl Functions {
-    /// What is known about a function. Every sample counts once, at the innermost frame of the function.
+    /// What is known about a function. Every sample counts once, at the innermost frame of the
+    /// function.
     pub fn details(&self, function: u64) -> Details {
         let mut spans: BTreeMap<Span, Both> = BTreeMap::new();
         let (mut callers, mut callees) = (Calls::new(), Calls::new());
@@ -127,7 +128,9 @@ impl Functions {
         });
         let called = |calls: Calls| {
             let calls = sorted(calls, |call| call.0).into_iter();
-            calls.map(|(function, (samples, is_inlined))| Called { function, is_inlined, samples }).collect()
+            calls
+                .map(|(function, (samples, is_inlined))| Called { function, is_inlined, samples })
+                .collect()
         };
         Details {
             ranges: ranges(spans),
@@ -168,7 +171,10 @@ fn count_call(calls: &mut Calls, function: u64, samples: u64, is_inlined: bool) 
 }
 
 /// The entries of a map, the largest first.
-fn sorted<K: Ord + Copy + Hash + Eq, V, O: Ord>(of: HashMap<K, V>, order: impl Fn(&V) -> O) -> Vec<(K, V)> {
+fn sorted<K: Ord + Copy + Hash + Eq, V, O: Ord>(
+    of: HashMap<K, V>,
+    order: impl Fn(&V) -> O,
+) -> Vec<(K, V)> {
     let mut all: Vec<(K, V)> = of.into_iter().collect();
     all.sort_by_key(|(key, value)| (Reverse(order(value)), *key));
     all
@@ -202,7 +208,8 @@ mod tests {
     use super::*;
     use crate::rows::cpu::Cpu;
 
-    /// A stack, outermost first: functions with their lines. All samples are in the innermost frame.
+    /// A stack, outermost first: functions with their lines. All samples are in the innermost
+    /// frame.
     fn stack(functions: &mut Functions, frames: &[(u64, u32)], samples: u64) {
         let mut caller = None;
         for &(function, line) in frames {
@@ -218,35 +225,50 @@ mod tests {
             (number, caller, Frame { function: number, samples, ..Frame::default() })
         };
         let mut functions = Functions::default();
-        functions.link(vec![frame(1, 3, 1), frame(2, 1, 1), frame(3, 2, 1), frame(4, 4, 1)], Vec::new());
-        let lengths = |functions: &Functions| functions.stacks().map(|stack| stack.frames.len()).collect::<Vec<_>>();
+        functions
+            .link(vec![frame(1, 3, 1), frame(2, 1, 1), frame(3, 2, 1), frame(4, 4, 1)], Vec::new());
+        let lengths = |functions: &Functions| {
+            functions.stacks().map(|stack| stack.frames.len()).collect::<Vec<_>>()
+        };
         assert_eq!(lengths(&functions), [3, 1, 2, 1]);
         let mut functions = Functions::default();
         let deepest = 2 * super::super::DEPTH_MAX as u64 + 1;
-        functions.link((1..=deepest).map(|at| frame(at, at - 1, u64::from(at == deepest))).collect(), Vec::new());
+        functions.link(
+            (1..=deepest).map(|at| frame(at, at - 1, u64::from(at == deepest))).collect(),
+            Vec::new(),
+        );
         assert_eq!(lengths(&functions), [1]);
     }
 
     #[test]
     fn a_sample_counts_once_at_the_innermost_call_of_a_function() {
-        let mut functions = Functions { whole: Cpu { samples: 10, ns: 1_000 }, ..Functions::default() };
-        functions.all = vec![Function { number: 2, self_samples: 10, self_ns: 1_000, ..Function::default() }];
+        let mut functions =
+            Functions { whole: Cpu { samples: 10, ns: 1_000 }, ..Functions::default() };
+        functions.all =
+            vec![Function { number: 2, self_samples: 10, self_ns: 1_000, ..Function::default() }];
         stack(&mut functions, &[(1, 5), (2, 20), (2, 21), (3, 90)], 4);
         stack(&mut functions, &[(1, 6), (2, 22)], 5);
         stack(&mut functions, &[(1, 6), (2, 40)], 1);
         let details = functions.details(2);
-        let range =
-            |first, last, own, total| Range { span: Span::Lines(first, last), self_samples: own, total_samples: total };
+        let range = |first, last, own, total| Range {
+            span: Span::Lines(first, last),
+            self_samples: own,
+            total_samples: total,
+        };
         assert_eq!(details.ranges, [range(21, 22, 5, 9), range(40, 40, 1, 1)]);
         let call = |function, samples| Called { function, is_inlined: false, samples };
         assert_eq!((details.callers, details.callees), (vec![call(1, 10)], vec![call(3, 4)]));
-        assert_eq!((details.outside, functions.details(1).ranges.len(), functions.ns(5)), (10, 1, 500));
+        assert_eq!(
+            (details.outside, functions.details(1).ranges.len(), functions.ns(5)),
+            (10, 1, 500)
+        );
     }
 
     #[test]
     fn frames_in_a_circle_end() {
         let mut functions = Functions::default();
-        let frame = |caller| Frame { function: 1, caller: Some(caller), samples: 1, ..Frame::default() };
+        let frame =
+            |caller| Frame { function: 1, caller: Some(caller), samples: 1, ..Frame::default() };
         functions.frames = vec![frame(1), frame(0)];
         functions.end_stacks();
         assert_eq!(functions.details(7), Details::default());

@@ -1,4 +1,5 @@
-//! The functions as JSON, each with its lines, its callers, what it called, and the subjects and events that it ran in.
+//! The functions as JSON, each with its lines, its callers, what it called, and the subjects and
+//! events that it ran in.
 
 use metaspy_reader::Store;
 use serde_json::{Value, json};
@@ -53,7 +54,10 @@ fn value(store: &Store, functions: &Functions, function: &Function) -> Value {
             "total_samples": of.total_samples,
         })
     });
-    let events = details.events.iter().map(|(id, samples)| json!({ "id": id.to_string(), "samples": samples }));
+    let events = details
+        .events
+        .iter()
+        .map(|(id, samples)| json!({ "id": id.to_string(), "samples": samples }));
     json!({
         "name": function.name,
         "file": (!function.file.is_empty()).then_some(&function.file),

@@ -1,9 +1,10 @@
-//! The functions of a recording by processor time, from the samples of `metaspy sample`: with their lines, their callers,
-//! and the subjects and events that they ran in.
+//! The functions of a recording by processor time, from the samples of `metaspy sample`: with their
+//! lines, their callers, and the subjects and events that they ran in.
 //!
-//! The profile has three kinds of tables, whose rows are numbered by hashes. Those without a name have a row for each
-//! function, inlined or not; `frames` is the tree of stacks; `events` has the samples of a frame in an event, or in all
-//! events of a subject if the recording has no room for single ones.
+//! The profile has three kinds of tables, whose rows are numbered by hashes. Those without a name
+//! have a row for each function, inlined or not; `frames` is the tree of stacks; `events` has the
+//! samples of a frame in an event, or in all events of a subject if the recording has no room for
+//! single ones.
 
 mod details;
 mod json;
@@ -103,7 +104,8 @@ pub struct Sampled {
     pub samples: u64,
 }
 
-/// Most frames of a stack. Samplers end a stack after some hundreds, and a page of stacks has a row for each level.
+/// Most frames of a stack. Samplers end a stack after some hundreds, and a page of stacks has a row
+/// for each level.
 pub(crate) const DEPTH_MAX: usize = 1 << 13;
 
 /// A frame of the tree of stacks.
@@ -139,7 +141,11 @@ impl Functions {
         let mut events: Vec<(u64, InEvent)> = Vec::new();
         let profiles = store.united_profiles();
         // A merged recording may have tables of several processes.
-        for table in profiles.iter().filter(|profile| profile.name == PROFILE).flat_map(|profile| &profile.tables) {
+        for table in profiles
+            .iter()
+            .filter(|profile| profile.name == PROFILE)
+            .flat_map(|profile| &profile.tables)
+        {
             functions.lost = functions.lost.saturating_add(table.lost);
             let read = Columns::of(table);
             for row in &table.rows {
@@ -147,14 +153,18 @@ impl Functions {
                 match table.name.as_str() {
                     "" => read.function(row, by_number.entry(number).or_default()),
                     FRAMES => frames.push((number, read.number(row, 0), read.frame(row))),
-                    EVENTS => events.push((read.number(row, 0), read.event(store, row, site, kind))),
+                    EVENTS => {
+                        events.push((read.number(row, 0), read.event(store, row, site, kind)))
+                    }
                     _ => {}
                 }
             }
         }
-        functions.all = by_number.into_iter().map(|(number, of)| Function { number, ..of }).collect();
+        functions.all =
+            by_number.into_iter().map(|(number, of)| Function { number, ..of }).collect();
         functions.all.sort_by(|a, b| (b.order(), &a.name).cmp(&(a.order(), &b.name)));
-        functions.places = functions.all.iter().enumerate().map(|(at, of)| (of.number, at)).collect();
+        functions.places =
+            functions.all.iter().enumerate().map(|(at, of)| (of.number, at)).collect();
         functions.link(frames, events);
         match CpuTotals::read(store) {
             None => Err(NoFunctions::NoSamples),
@@ -168,16 +178,21 @@ impl Functions {
         self.places.get(&number).copied()
     }
 
-    /// The stacks with samples, each with the functions from the innermost one outward and their lines.
+    /// The stacks with samples, each with the functions from the innermost one outward and their
+    /// lines.
     pub fn stacks(&self) -> impl Iterator<Item = Sampled> {
-        self.frames.iter().enumerate().filter(|(_, frame)| frame.samples > 0).map(|(leaf, frame)| {
-            let around = std::iter::successors(Some(leaf), |&at| self.frames[at].caller);
-            let frames = around.map(|at| (self.frames[at].function, self.frames[at].line)).collect();
-            Sampled { frames, samples: frame.samples }
-        })
+        self.frames.iter().enumerate().filter(|(_, frame)| frame.samples > 0).map(
+            |(leaf, frame)| {
+                let around = std::iter::successors(Some(leaf), |&at| self.frames[at].caller);
+                let frames =
+                    around.map(|at| (self.frames[at].function, self.frames[at].line)).collect();
+                Sampled { frames, samples: frame.samples }
+            },
+        )
     }
 
-    /// The share of samples in percent, with the half width of the interval that holds the true share with 95 % probability.
+    /// The share of samples in percent, with the half width of the interval that holds the true
+    /// share with 95 % probability.
     pub fn percent(&self, samples: u64) -> (f64, f64) {
         let part = Cpu { samples, ns: 0 };
         (part.percent(self.whole), error_percent(samples, self.whole.samples))
@@ -217,7 +232,8 @@ impl Functions {
 }
 
 impl Functions {
-    /// Ends stacks that lead around in a circle, or have more frames than a sampler takes, as damaged recordings may have.
+    /// Ends stacks that lead around in a circle, or have more frames than a sampler takes, as
+    /// damaged recordings may have.
     fn end_stacks(&mut self) {
         const UNKNOWN: usize = 0;
         const OPEN: usize = usize::MAX;

@@ -10,8 +10,8 @@ use metaspy_format::profile::{Column, ColumnKind, Key, KeyKind, Merge, TableDef}
 use super::PROFILE;
 use crate::append::{Room, Row};
 
-/// Number of equal parts of the room, of which the last stays free. Other tables by site are small and fit there, and others
-/// may append later.
+/// Number of equal parts of the room, of which the last stays free. Other tables by site are small
+/// and fit there, and others may append later.
 pub const ROOM_PARTS: usize = 4;
 /// Site number of samples outside all events.
 const NO_SITE: u32 = 0;
@@ -27,10 +27,14 @@ pub struct FunctionRow<'a> {
     pub values: [u64; 4],
 }
 
-/// Adds the functions, those with the most samples first, until the room for names is full. Returns their number.
+/// Adds the functions, those with the most samples first, until the room for names is full. Returns
+/// their number.
 ///
 /// A declaration can name a limited number of functions, so there may be several tables.
-pub fn add_functions<'a>(rows: impl Iterator<Item = FunctionRow<'a>>, room: &mut Room) -> io::Result<usize> {
+pub fn add_functions<'a>(
+    rows: impl Iterator<Item = FunctionRow<'a>>,
+    room: &mut Room,
+) -> io::Result<usize> {
     let mut left = room.bytes() / ROOM_PARTS * (ROOM_PARTS - 1);
     let (mut part, mut kept, mut lost) = (Part::default(), 0, 0);
     for row in rows {

@@ -1,4 +1,5 @@
-//! The functions as text, the most self time first, each with the lines and the subjects that most of its time was in.
+//! The functions as text, the most self time first, each with the lines and the subjects that most
+//! of its time was in.
 
 use metaspy_reader::Store;
 
@@ -21,9 +22,12 @@ struct Line {
 /// At most `rows` functions.
 pub fn text(store: &Store, functions: &Functions, rows: usize) -> Vec<String> {
     let shown = &functions.all[..functions.all.len().min(rows)];
-    let rows: Vec<Line> = shown.iter().flat_map(|function| lines_of(store, functions, function)).collect();
+    let rows: Vec<Line> =
+        shown.iter().flat_map(|function| lines_of(store, functions, function)).collect();
     let time = |samples: u64| duration(functions.ns(samples)).trim_start().to_owned();
-    let numbers = |title: &str, of: &dyn Fn(&Line) -> String| Column::numbers(title, rows.iter().map(of)).at_least(5);
+    let numbers = |title: &str, of: &dyn Fn(&Line) -> String| {
+        Column::numbers(title, rows.iter().map(of)).at_least(5)
+    };
     let share = |samples: u64| format!("{:.1}", functions.percent(samples).0);
     let table = Table::new([
         numbers("self", &|line| time(line.own)),
@@ -32,7 +36,10 @@ pub fn text(store: &Store, functions: &Functions, rows: usize) -> Vec<String> {
         numbers("total", &|line| time(line.total)),
         numbers("%", &|line| share(line.total)),
         numbers("±", &|line| format!("{:.1}", functions.percent(line.total).1)),
-        Column::words("function, its lines and subjects", rows.iter().map(|line| line.name.clone())),
+        Column::words(
+            "function, its lines and subjects",
+            rows.iter().map(|line| line.name.clone()),
+        ),
     ]);
     let mut lines: Vec<String> = table.lines().collect();
     let hidden = functions.all.len() - shown.len();

@@ -31,11 +31,14 @@ impl Baseline {
     /// Parses the JSON of an earlier report.
     pub fn parse(json: &[u8]) -> Result<Self, String> {
         let help = "write one with `metaspy grammar … --json`";
-        let baseline: Baseline = serde_json::from_slice(json)
-            .map_err(|error| format!("this is not a report of `metaspy grammar`: {error}; {help}"))?;
+        let baseline: Baseline = serde_json::from_slice(json).map_err(|error| {
+            format!("this is not a report of `metaspy grammar`: {error}; {help}")
+        })?;
         match baseline.format {
             FORMAT => Ok(baseline),
-            other => Err(format!("its format is {other}, and this version of metaspy reads {FORMAT}; {help}")),
+            other => Err(format!(
+                "its format is {other}, and this version of metaspy reads {FORMAT}; {help}"
+            )),
         }
     }
 }
@@ -54,7 +57,8 @@ impl Baseline {
     }
 }
 
-/// What changed since the baseline. A production that is not in use counts as absent: nothing can match it.
+/// What changed since the baseline. A production that is not in use counts as absent: nothing can
+/// match it.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     /// True if the text of the grammar differs.
@@ -94,10 +98,13 @@ impl Comparison {
     /// Compares by name.
     pub fn new(before: &Baseline, after: &Report) -> Self {
         let in_use = before.productions.iter().filter(|production| production.role == Role::InUse);
-        let earlier: HashMap<&str, &Earlier> = in_use.clone().map(|it| (it.name.as_str(), it)).collect();
-        let now: HashMap<&str, &Production> = after.in_use().map(|it| (it.name.as_str(), it)).collect();
+        let earlier: HashMap<&str, &Earlier> =
+            in_use.clone().map(|it| (it.name.as_str(), it)).collect();
+        let now: HashMap<&str, &Production> =
+            after.in_use().map(|it| (it.name.as_str(), it)).collect();
         let change = |now: &Production| {
-            let before = earlier.get(now.name.as_str()).filter(|before| before.state != now.state)?;
+            let before =
+                earlier.get(now.name.as_str()).filter(|before| before.state != now.state)?;
             Some(Change {
                 name: now.name.clone(),
                 state: (before.state, now.state),
@@ -106,7 +113,9 @@ impl Comparison {
             })
         };
         let changes: Vec<Change> = after.in_use().filter_map(change).collect();
-        let names = |is: fn(&Change) -> bool| changes.iter().filter(|it| is(it)).map(|it| it.name.clone()).collect();
+        let names = |is: fn(&Change) -> bool| {
+            changes.iter().filter(|it| is(it)).map(|it| it.name.clone()).collect()
+        };
         Comparison {
             grammar_changed: before.digest != after.digest,
             gained: names(|change| change.state.1 == State::Matched),
@@ -121,7 +130,11 @@ impl Comparison {
                 .filter(|name| !earlier.contains_key(name.as_str()))
                 .cloned()
                 .collect(),
-            gone: in_use.map(|it| &it.name).filter(|name| !now.contains_key(name.as_str())).cloned().collect(),
+            gone: in_use
+                .map(|it| &it.name)
+                .filter(|name| !now.contains_key(name.as_str()))
+                .cloned()
+                .collect(),
             other_rule: (before.rule != after.rule).then(|| before.rule.clone()),
             changes,
         }

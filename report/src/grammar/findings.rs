@@ -25,7 +25,8 @@ const PHRASE: usize = 40;
 /// Writes what never matched, and what was never entered.
 pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Result<()> {
     for state in [State::NeverMatched, State::NeverEntered] {
-        let mut found: Vec<&Production> = report.in_use().filter(|production| production.state == state).collect();
+        let mut found: Vec<&Production> =
+            report.in_use().filter(|production| production.state == state).collect();
         // Those with a reason come first; then what was tried most often.
         found.sort_by_key(|it| (it.shadowed_by.is_none(), std::cmp::Reverse(it.entered)));
         heading(page, state.word(), found.len())?;
@@ -48,7 +49,12 @@ pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Resu
     heading(page, "ALTERNATIVES CUT SHORT", found.len())?;
     for (alternative, by) in shown(&found, top) {
         let name = format!("{}: | {}", clean(&alternative.production), one_line(&alternative.text));
-        place(page, &name, &counted(by.inputs, "rejected input"), &report.productions[alternative.production_number])?;
+        place(
+            page,
+            &name,
+            &counted(by.inputs, "rejected input"),
+            &report.productions[alternative.production_number],
+        )?;
         page.paragraph(6, &cut_sentence(by))?;
     }
     more(page, found.len(), top)
@@ -60,15 +66,22 @@ fn cut_sentence(cut: &Cut) -> String {
     format!("`{by}` comes first and takes {taken} of {}, as in {}", cut.bytes, clean(&cut.input))
 }
 
-/// Alternatives with a finding of their own: their production matched, and no finding above explains why they did not.
+/// Alternatives with a finding of their own: their production matched, and no finding above
+/// explains why they did not.
 fn alternatives(report: &Report) -> impl Iterator<Item = &Alternative> {
-    let shadowed: Vec<usize> = report.in_use().filter_map(|production| production.shadowed).collect();
-    let uncovered = report.alternatives_in_use().filter(|(_, alternative)| alternative.state != State::Matched);
+    let shadowed: Vec<usize> =
+        report.in_use().filter_map(|production| production.shadowed).collect();
+    let uncovered =
+        report.alternatives_in_use().filter(|(_, alternative)| alternative.state != State::Matched);
     let own = uncovered.filter(move |(at, alternative)| {
         let of = &report.productions[alternative.production_number];
         // What begins with something that never matched cannot match, and that one was named.
-        let implied = alternative.first.is_some_and(|first| report.productions[first].state != State::Matched);
-        of.state == State::Matched && !shadowed.contains(at) && (!implied || alternative.shadowed_by.is_some())
+        let implied = alternative
+            .first
+            .is_some_and(|first| report.productions[first].state != State::Matched);
+        of.state == State::Matched
+            && !shadowed.contains(at)
+            && (!implied || alternative.shadowed_by.is_some())
     });
     own.map(|(_, alternative)| alternative)
 }
@@ -87,7 +100,9 @@ fn heading(page: &mut Page<impl Write>, what: &str, count: usize) -> io::Result<
 
 fn more(page: &mut Page<impl Write>, count: usize, top: Top) -> io::Result<()> {
     match count.saturating_sub(top.limit(SHOWN)) {
-        more if more > 0 => page.line(&format!("  … and {} more: --top all lists them", grouped(more as u64))),
+        more if more > 0 => {
+            page.line(&format!("  … and {} more: --top all lists them", grouped(more as u64)))
+        }
         _ => Ok(()),
     }
 }
@@ -112,7 +127,11 @@ fn write_production(page: &mut Page<impl Write>, production: &Production) -> io:
     Ok(())
 }
 
-fn write_alternative(page: &mut Page<impl Write>, it: &Alternative, production: &Production) -> io::Result<()> {
+fn write_alternative(
+    page: &mut Page<impl Write>,
+    it: &Alternative,
+    production: &Production,
+) -> io::Result<()> {
     let name = format!("{}: | {}", clean(&it.production), one_line(&it.text));
     let shadow = it.shadowed_by.as_ref();
     let what = match (it.entered, shadow) {
@@ -127,7 +146,12 @@ fn write_alternative(page: &mut Page<impl Write>, it: &Alternative, production: 
     }
 }
 
-fn place(page: &mut Page<impl Write>, name: &str, what: &str, production: &Production) -> io::Result<()> {
+fn place(
+    page: &mut Page<impl Write>,
+    name: &str,
+    what: &str,
+    production: &Production,
+) -> io::Result<()> {
     let place = shorten_file(&format!("{}:{}", clean(&production.file), production.line), PLACE);
     // A long name takes the room of an absent remark.
     let columns = if what.is_empty() { NAME + 2 + WHAT } else { NAME };
@@ -143,7 +167,11 @@ fn place(page: &mut Page<impl Write>, name: &str, what: &str, production: &Produ
 
 fn sentence(shadow: &Shadow) -> String {
     let by = shorten(&one_line(&shadow.alternative), PHRASE);
-    let times = if shadow.would_match == 1 { "once".into() } else { format!("{} times", grouped(shadow.would_match)) };
+    let times = if shadow.would_match == 1 {
+        "once".into()
+    } else {
+        format!("{} times", grouped(shadow.would_match))
+    };
     let whole = match shadow.as_far {
         all if all == shadow.would_match => ", taking no more".to_owned(),
         0 => ", taking more".to_owned(),

@@ -1,4 +1,5 @@
-//! The coverage of a grammar as lcov's tracefile: a production is a function, and an alternative is a branch.
+//! The coverage of a grammar as lcov's tracefile: a production is a function, and an alternative is
+//! a branch.
 
 use std::io::{self, Write};
 
@@ -21,12 +22,25 @@ fn record(report: &Report, file: usize) -> Record {
     let mut last = (usize::MAX, 0);
     for (_, alternative) in report.alternatives_in_use() {
         // The alternatives of a choice are neighbours, in the order in which they are tried.
-        last = if last.0 == alternative.choice { (last.0, last.1 + 1) } else { (alternative.choice, 0) };
+        last = if last.0 == alternative.choice {
+            (last.0, last.1 + 1)
+        } else {
+            (alternative.choice, 0)
+        };
         let production = &report.productions[alternative.production_number];
         if production.file_number == file {
             let taken = (alternative.entered > 0).then_some(alternative.matched);
-            branches.push(Branch { line: production.line, choice: alternative.choice, number: last.1, taken });
+            branches.push(Branch {
+                line: production.line,
+                choice: alternative.choice,
+                number: last.1,
+                taken,
+            });
         }
     }
-    Record { file: report.grammar[file].clone(), functions: functions.collect(), branches: Some(branches) }
+    Record {
+        file: report.grammar[file].clone(),
+        functions: functions.collect(),
+        branches: Some(branches),
+    }
 }

@@ -1,6 +1,7 @@
 //! The coverage of a grammar: the report of a run, as text, JSON and lcov.
 //!
-//! A report is serialized as it is. `docs/grammar.md` describes the JSON, and names in it do not change.
+//! A report is serialized as it is. `docs/grammar.md` describes the JSON, and names in it do not
+//! change.
 
 pub mod baseline;
 pub mod findings;
@@ -235,7 +236,9 @@ impl Report {
 
     /// The alternatives of those, with their numbers.
     pub(crate) fn alternatives_in_use(&self) -> impl Iterator<Item = (usize, &Alternative)> {
-        let in_use = |alternative: &Alternative| self.productions[alternative.production_number].role == Role::InUse;
+        let in_use = |alternative: &Alternative| {
+            self.productions[alternative.production_number].role == Role::InUse
+        };
         self.alternatives.iter().enumerate().filter(move |(_, alternative)| in_use(alternative))
     }
 }

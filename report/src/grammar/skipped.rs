@@ -46,7 +46,8 @@ impl Skipped {
         }
         if self.unreadable.count > 0 {
             let first = self.unreadable.first.join(", ");
-            text += &format!("; {} cannot be read: {first}", counted(self.unreadable.count, "input"));
+            text +=
+                &format!("; {} cannot be read: {first}", counted(self.unreadable.count, "input"));
         }
         clean(&text).into_owned()
     }

@@ -22,8 +22,11 @@ const BAR: usize = 7;
 
 /// Writes the table.
 pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Result<()> {
-    let mut rows: Vec<&Production> =
-        report.productions.iter().filter(|production| top.is_all() || production.entered > 0).collect();
+    let mut rows: Vec<&Production> = report
+        .productions
+        .iter()
+        .filter(|production| top.is_all() || production.entered > 0)
+        .collect();
     rows.sort_by_key(|production| Reverse(production.entered));
     let left = rows.len().saturating_sub(top.limit(TOP));
     rows.truncate(rows.len() - left);
@@ -41,7 +44,9 @@ pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Resu
     page.line(&format!("{head}  {OUTCOME}"))?;
     for ((row, outcome), line) in rows.iter().zip(&outcomes).zip(lines) {
         match (row.role, row.state) {
-            (Role::InUse, State::NeverEntered | State::NeverMatched) => page.marked(&format!("{line}  "), outcome)?,
+            (Role::InUse, State::NeverEntered | State::NeverMatched) => {
+                page.marked(&format!("{line}  "), outcome)?
+            }
             _ => page.line(&format!("{line}  {outcome}"))?,
         }
     }
@@ -52,10 +57,12 @@ pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Resu
 }
 
 fn numbers(rows: &[&Production]) -> Vec<Column> {
-    let of =
-        |title: &str, text: &dyn Fn(&Production) -> String| Column::numbers(title, rows.iter().map(|row| text(row)));
+    let of = |title: &str, text: &dyn Fn(&Production) -> String| {
+        Column::numbers(title, rows.iter().map(|row| text(row)))
+    };
     let timed = rows.iter().any(|row| row.total_ns.is_some());
-    let mut columns = vec![of("entered", &|row| number(row.entered)), of("matched", &|row| number(row.matched))];
+    let mut columns =
+        vec![of("entered", &|row| number(row.entered)), of("matched", &|row| number(row.matched))];
     if timed {
         // What failed is the rest of what was entered, and the line is full.
         let time = |title: &str, ns: fn(&Production) -> Option<u64>| {
@@ -83,7 +90,8 @@ fn outcome(row: &Production) -> String {
         (Role::Unused, _) => "unused".into(),
         (Role::OptimisedAway, _) => "optimised away".into(),
         (Role::InUse, State::Matched) => {
-            let cells = (row.matched as u128 * BAR as u128).div_ceil(u128::from(row.entered)) as usize;
+            let cells =
+                (row.matched as u128 * BAR as u128).div_ceil(u128::from(row.entered)) as usize;
             let percent = row.matched as u128 * 100 / u128::from(row.entered);
             // What matched at all is never shown as nothing.
             let percent = if percent == 0 { "<1".into() } else { percent.to_string() };

@@ -17,7 +17,12 @@ const SHOWN: usize = 20;
 const REJECTED: usize = 5;
 
 /// Writes the report.
-pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top, failures: &[String]) -> io::Result<()> {
+pub fn write(
+    page: &mut Page<impl Write>,
+    report: &Report,
+    top: Top,
+    failures: &[String],
+) -> io::Result<()> {
     header(page, report)?;
     findings::write(page, report, top)?;
     table::write(page, report, top)?;
@@ -65,7 +70,10 @@ fn header(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
     if let (0, Some(first)) = (inputs.accepted, parsed_and_rejected(report).next()) {
         page.paragraph(
             0,
-            &format!("NO INPUT WAS ACCEPTED; the first one that was rejected, {}:", clean(&first.input)),
+            &format!(
+                "NO INPUT WAS ACCEPTED; the first one that was rejected, {}:",
+                clean(&first.input)
+            ),
         )?;
         for line in clean_lines(&first.message).lines() {
             page.line(&format!("  {}", cut(line, COLUMNS - 2)))?;
@@ -121,7 +129,9 @@ fn notes(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
     named(&notes.skipped.loops, "left out, as a link that leads back to where it stands")?;
     match notes.skipped.repeated {
         0 => Ok(()),
-        repeated => page.line(&format!("{} left out, as reached before", counted(repeated, "input"))),
+        repeated => {
+            page.line(&format!("{} left out, as reached before", counted(repeated, "input")))
+        }
     }
 }
 
@@ -141,25 +151,40 @@ fn compared(page: &mut Page<impl Write>, comparison: &Comparison, top: Top) -> i
         })?;
         match changes.len() - shown {
             0 => Ok(()),
-            more => page.line(&format!("  … and {} more: --top all lists them", grouped(more as u64))),
+            more => {
+                page.line(&format!("  … and {} more: --top all lists them", grouped(more as u64)))
+            }
         }
     };
     group("NO LONGER MATCHED", |change| change.state.0 == State::Matched)?;
     group("newly matched", |change| change.state.1 == State::Matched)?;
-    group("entered, but not matched", |change| change.state == (State::NeverEntered, State::NeverMatched))?;
-    group("no longer entered", |change| change.state == (State::NeverMatched, State::NeverEntered))?;
+    group("entered, but not matched", |change| {
+        change.state == (State::NeverEntered, State::NeverMatched)
+    })?;
+    group("no longer entered", |change| {
+        change.state == (State::NeverMatched, State::NeverEntered)
+    })?;
     if let Some(rule) = &comparison.other_rule {
         page.paragraph(0, &format!("the baseline began at another rule, {}", clean(rule)))?;
     }
     if comparison.grammar_changed {
         page.line("the grammar has changed since the baseline")?;
     }
-    page.names("NO LONGER ACCEPTED since the baseline", comparison.rejected.iter().map(String::as_str), top)?;
+    page.names(
+        "NO LONGER ACCEPTED since the baseline",
+        comparison.rejected.iter().map(String::as_str),
+        top,
+    )?;
     page.names("new in use", comparison.new.iter().map(String::as_str), top)?;
     page.names("gone or no longer in use", comparison.gone.iter().map(String::as_str), top)?;
-    let same = [&comparison.rejected, &comparison.new, &comparison.gone].into_iter().all(Vec::is_empty);
+    let same =
+        [&comparison.rejected, &comparison.new, &comparison.gone].into_iter().all(Vec::is_empty);
     let same = same && comparison.changes.is_empty();
-    if same { page.line("nothing that is in use changed its state since the baseline") } else { Ok(()) }
+    if same {
+        page.line("nothing that is in use changed its state since the baseline")
+    } else {
+        Ok(())
+    }
 }
 
 /// How many productions there are, and how many matched.
@@ -167,7 +192,9 @@ pub fn summary(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
     let of = |state: State| grouped(report.in_use().filter(|it| it.state == state).count() as u64);
     let role = |role: Role| report.productions.iter().filter(|it| it.role == role).count() as u64;
     let mut apart = Vec::new();
-    for (count, word) in [(role(Role::Unused), "unused"), (role(Role::OptimisedAway), "optimised away")] {
+    for (count, word) in
+        [(role(Role::Unused), "unused"), (role(Role::OptimisedAway), "optimised away")]
+    {
         if count > 0 {
             apart.push(format!("{} {word}", grouped(count)));
         }
@@ -183,9 +210,14 @@ pub fn summary(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
     );
     page.paragraph(0, &text)?;
     let alternatives = report.alternatives_in_use().count() as u64;
-    let matched = report.alternatives_in_use().filter(|(_, it)| it.state == State::Matched).count() as u64;
+    let matched =
+        report.alternatives_in_use().filter(|(_, it)| it.state == State::Matched).count() as u64;
     match alternatives {
         0 => Ok(()),
-        _ => page.line(&format!("alternatives: {} of {} matched", grouped(matched), grouped(alternatives))),
+        _ => page.line(&format!(
+            "alternatives: {} of {} matched",
+            grouped(matched),
+            grouped(alternatives)
+        )),
     }
 }

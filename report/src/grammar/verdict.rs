@@ -12,14 +12,18 @@ pub fn failures(fail_under: Option<f64>, report: &Report) -> Vec<String> {
     if let Some(comparison) = &report.comparison {
         for (what, names) in [("matched", &comparison.lost), ("accepted", &comparison.rejected)] {
             if !names.is_empty() {
-                failures.push(format!("FAILED: --baseline (no longer {what}: {})", clean(&some(names))));
+                failures.push(format!(
+                    "FAILED: --baseline (no longer {what}: {})",
+                    clean(&some(names))
+                ));
             }
         }
     }
     failures
 }
 
-/// Decides whether the gates can be decided. The sentence of an undecided one states what is missing.
+/// Decides whether the gates can be decided. The sentence of an undecided one states what is
+/// missing.
 pub fn undecided(fail_under: Option<f64>, report: &Report, is_exact: bool) -> Option<String> {
     let least = fail_under?;
     if report.in_use().next().is_none() {

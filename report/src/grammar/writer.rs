@@ -55,7 +55,12 @@ impl<'a, W: Write> Page<'a, W> {
     }
 
     /// `title: a, b, c` as a paragraph; nothing if there are no names.
-    pub fn names<'n>(&mut self, title: &str, names: impl Iterator<Item = &'n str>, top: Top) -> io::Result<()> {
+    pub fn names<'n>(
+        &mut self,
+        title: &str,
+        names: impl Iterator<Item = &'n str>,
+        top: Top,
+    ) -> io::Result<()> {
         let names: Vec<_> = names.map(clean).collect();
         let shown = names.len().min(top.limit(NAMES));
         let more = match names.len() - shown {

@@ -1,7 +1,7 @@
 //! Names for addresses, by the symbols of the files that ran.
 //!
-//! A sampler may leave the names to whoever opens its profile. A file has them only if it is still the one that ran: its
-//! build id must be that of the profile.
+//! A sampler may leave the names to whoever opens its profile. A file has them only if it is still
+//! the one that ran: its build id must be that of the profile.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -43,14 +43,16 @@ impl<'p> Names<'p> {
         Names { libraries, functions: HashMap::new() }
     }
 
-    /// The function at an address, which counts from the beginning of a library; `None` if the file is not the one that ran, or
-    /// has no symbol there.
+    /// The function at an address, which counts from the beginning of a library; `None` if the file
+    /// is not the one that ran, or has no symbol there.
     pub fn at(&mut self, library: usize, address: u64) -> Option<&str> {
         let of = self.libraries.get(library)?;
         let file = (&*of.path, of.code_id.as_deref());
-        let functions = self.functions.entry(file).or_insert_with(|| functions(of).unwrap_or_default());
+        let functions =
+            self.functions.entry(file).or_insert_with(|| functions(of).unwrap_or_default());
         let after = functions.partition_point(|function| function.start <= address);
-        let function = functions.get(after.checked_sub(1)?).filter(|function| address < function.end)?;
+        let function =
+            functions.get(after.checked_sub(1)?).filter(|function| address < function.end)?;
         Some(&function.name)
     }
 }
@@ -100,8 +102,10 @@ mod tests {
         };
         let id: String = id.iter().map(|byte| format!("{byte:02X}")).collect();
         let base = file.segments().map(|segment| segment.address()).min().expect("it has some");
-        let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0);
-        let of_this = |name: &&str| name.contains("a_file_names_addresses_only_if_it_is_the_one_that_ran");
+        let functions =
+            file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0);
+        let of_this =
+            |name: &&str| name.contains("a_file_names_addresses_only_if_it_is_the_one_that_ran");
         let (start, _) = functions
             .filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?)))
             .find(|(_, name)| of_this(name))

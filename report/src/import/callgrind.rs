@@ -1,7 +1,8 @@
 //! Callgrind's output: <https://valgrind.org/docs/manual/cl-format.html>.
 //!
-//! It has the cost of each function's own code, and of its calls by caller, with what they called. Within a recursion it adds
-//! up the cost of each level, so calls within one have no instructions here.
+//! It has the cost of each function's own code, and of its calls by caller, with what they called.
+//! Within a recursion it adds up the cost of each level, so calls within one have no instructions
+//! here.
 
 use std::collections::HashMap;
 
@@ -90,7 +91,8 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
             program = path.rsplit('/').next().unwrap_or_default().to_owned();
         }
         has_summary |= line.starts_with("summary:") || line.starts_with("totals:");
-        let unknown = || error(format!("line {number} is none of callgrind's output: {}", shortened(line)));
+        let unknown =
+            || error(format!("line {number} is none of callgrind's output: {}", shortened(line)));
         reader.line(line).ok_or_else(|| reader.failure.take().unwrap_or_else(unknown))?;
         if reader.calls.functions.len() > FRAMES_MAX / 2 {
             return Err(error(format!("it has more than {} functions", FRAMES_MAX / 2)));
@@ -127,7 +129,9 @@ fn shortened(line: &str) -> String {
 impl Reader {
     /// Reads a line. `None` if it has no known form.
     fn line(&mut self, line: &str) -> Option<()> {
-        if line.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '*')) {
+        if line
+            .starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '*'))
+        {
             return self.cost(line);
         }
         if let Some((key, value)) = line.split_once('=') {
@@ -152,7 +156,8 @@ impl Reader {
             "events" => self.event = value.split_whitespace().next()?.to_owned(),
             "positions" => {
                 let columns: Vec<&str> = value.split_whitespace().collect();
-                (self.positions, self.line) = (columns.len(), columns.iter().position(|column| *column == "line"));
+                (self.positions, self.line) =
+                    (columns.len(), columns.iter().position(|column| *column == "line"));
                 self.last = vec![0; self.positions];
             }
             _ => {}
@@ -231,11 +236,17 @@ impl Reader {
 impl Calls {
     fn function(&mut self, name: &str, file: &str) -> usize {
         let file = if file == "???" { "" } else { file };
-        // Code that is inlined into a function stands in other files, so a function is known by its name.
+        // Code that is inlined into a function stands in other files, so a function is known by its
+        // name.
         if let Some(&known) = self.numbers.get(name) {
             return known;
         }
-        self.functions.push(Called { name: name.to_owned(), file: file.to_owned(), line: 0, own: 0 });
+        self.functions.push(Called {
+            name: name.to_owned(),
+            file: file.to_owned(),
+            line: 0,
+            own: 0,
+        });
         self.numbers.insert(name.to_owned(), self.functions.len() - 1);
         self.functions.len() - 1
     }

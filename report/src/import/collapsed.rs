@@ -19,8 +19,11 @@ pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
                  text of `perf script`, pprof, the Firefox Profiler's JSON and callgrind's output"
             ))
         };
-        let (stack, count) =
-            line.trim_end().rsplit_once([' ', '\t']).filter(|_| line.len() <= LINE_MAX).ok_or_else(wrong)?;
+        let (stack, count) = line
+            .trim_end()
+            .rsplit_once([' ', '\t'])
+            .filter(|_| line.len() <= LINE_MAX)
+            .ok_or_else(wrong)?;
         let count: u64 = count.parse().map_err(|_| wrong())?;
         let mut frame = None;
         for name in stack.trim_end().split(';').filter(|name| !name.is_empty()) {

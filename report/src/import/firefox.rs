@@ -96,8 +96,12 @@ struct Sources {
 
 impl Thread {
     fn has_tables(&self) -> bool {
-        let has_stacks = self.stack_table.is_some() || self.frame_table.is_some() || self.func_table.is_some();
-        has_stacks || self.string_array.is_some() || self.resource_table.is_some() || self.sources.is_some()
+        let has_stacks =
+            self.stack_table.is_some() || self.frame_table.is_some() || self.func_table.is_some();
+        has_stacks
+            || self.string_array.is_some()
+            || self.resource_table.is_some()
+            || self.sources.is_some()
     }
 }
 
@@ -105,7 +109,9 @@ impl Thread {
 type Places = HashMap<usize, usize>;
 
 /// Reads a list of threads up to the limit.
-fn threads<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Vec<Thread>>, D::Error> {
+fn threads<'de, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Option<Vec<Thread>>, D::Error> {
     struct Threads;
     impl<'de> Visitor<'de> for Threads {
         type Value = Vec<Thread>;
@@ -114,11 +120,16 @@ fn threads<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Vec
             f.write_str("a list of threads")
         }
 
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Vec<Thread>, A::Error> {
+        fn visit_seq<A: SeqAccess<'de>>(
+            self,
+            mut list: A,
+        ) -> std::result::Result<Vec<Thread>, A::Error> {
             let mut threads = Vec::new();
             while let Some(thread) = list.next_element()? {
                 if threads.len() >= THREADS_MAX {
-                    return Err(A::Error::custom(format_args!("it has more than {THREADS_MAX} threads")));
+                    return Err(A::Error::custom(format_args!(
+                        "it has more than {THREADS_MAX} threads"
+                    )));
                 }
                 threads.push(thread);
             }
@@ -129,13 +140,16 @@ fn threads<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Vec
 }
 
 pub fn read(bytes: &[u8]) -> Result<Imported> {
-    let profile: Profile = serde_json::from_slice(bytes)
-        .map_err(|why| error(format!("it is cut, damaged, or no profile of profiler.firefox.com: {why}")))?;
+    let profile: Profile = serde_json::from_slice(bytes).map_err(|why| {
+        error(format!("it is cut, damaged, or no profile of profiler.firefox.com: {why}"))
+    })?;
     let Some(threads) = &profile.threads else {
         return Err(error("it has no threads: it is no profile of profiler.firefox.com"));
     };
     if profile.meta.preprocessed_profile_version.is_none() {
-        return Err(error("it is a raw profile of Firefox: open it in profiler.firefox.com, and save it from there"));
+        return Err(error(
+            "it is a raw profile of Firefox: open it in profiler.firefox.com, and save it from there",
+        ));
     }
     let period_ns = profile.meta.interval.map_or(0.0, |ms| ms * 1e6);
     if !(1.0..1e18).contains(&period_ns) {
@@ -148,13 +162,15 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
     for thread in threads {
         let mut own_places = HashMap::new();
         let places = if thread.has_tables() { &mut own_places } else { &mut shared_places };
-        used += usize::from(add(&mut samples, thread, profile.shared.as_ref(), places, &mut names)?);
+        used +=
+            usize::from(add(&mut samples, thread, profile.shared.as_ref(), places, &mut names)?);
     }
     let mut notes = Vec::new();
     if used > 1 {
         notes.push(format!("the samples of {} are added up", counted(used as u64, "thread")));
     }
-    let unnamed = samples.functions.iter().filter(|function| function.name.starts_with("0x")).count();
+    let unnamed =
+        samples.functions.iter().filter(|function| function.name.starts_with("0x")).count();
     if unnamed > 0 {
         notes.push(format!(
             "{} are addresses without a name, because the file that ran is not here, or has no symbols: open the profile \
@@ -162,7 +178,11 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
             counted(unnamed as u64, "function")
         ));
     }
-    let program = profile.meta.product.or(profile.libs.into_iter().next().map(|of| of.name)).unwrap_or_default();
+    let program = profile
+        .meta
+        .product
+        .or(profile.libs.into_iter().next().map(|of| of.name))
+        .unwrap_or_default();
     Ok(Imported { format: Format::Firefox, program, content: Content::Samples(samples), notes })
 }
 
@@ -174,12 +194,16 @@ fn add(
     places: &mut Places,
     names: &mut Names<'_>,
 ) -> Result<bool> {
-    let Some(Weighed { stack: Some(stacks), weight, weight_type }) = &thread.samples else { return Ok(false) };
+    let Some(Weighed { stack: Some(stacks), weight, weight_type }) = &thread.samples else {
+        return Ok(false);
+    };
     if stacks.is_empty() {
         return Ok(false);
     }
     if let Some(other) = weight_type.as_deref().filter(|of| *of != "samples") {
-        return Err(error(format!("its weights are {other}: metaspy imports samples with their time")));
+        return Err(error(format!(
+            "its weights are {other}: metaspy imports samples with their time"
+        )));
     }
     let tables = Tables::of(thread, shared)?;
     for (at, &stack) in stacks.iter().enumerate() {
@@ -187,7 +211,8 @@ fn add(
         let weight = weight.filter(|of| of.fract() == 0.0 && (0.0..1e15).contains(of)).ok_or_else(|| {
             error("a weight of a sample is no whole number: it is damaged, or a difference of two profiles")
         })?;
-        let frame = stack.map(|stack| tables.frame(samples, places, names, stack as usize)).transpose()?;
+        let frame =
+            stack.map(|stack| tables.frame(samples, places, names, stack as usize)).transpose()?;
         samples.add(frame, weight as u64)?;
     }
     Ok(true)
@@ -205,7 +230,8 @@ struct Tables<'p> {
 
 impl<'p> Tables<'p> {
     fn of(own: &'p Thread, shared: Option<&'p Thread>) -> Result<Tables<'p>> {
-        let lacks = |name: &str| error(format!("it is damaged: a thread has samples and no {name}"));
+        let lacks =
+            |name: &str| error(format!("it is damaged: a thread has samples and no {name}"));
         macro_rules! table {
             ($name:ident) => {
                 own.$name.as_ref().or_else(|| shared?.$name.as_ref())
@@ -226,8 +252,16 @@ impl<'p> Tables<'p> {
     }
 
     /// The frame of a stack, whose callers are its prefixes.
-    fn frame(&self, samples: &mut Samples, places: &mut Places, names: &mut Names<'_>, stack: usize) -> Result<usize> {
-        let damaged = || error("it is damaged: a stack leads to a place that it lacks, or around in a circle");
+    fn frame(
+        &self,
+        samples: &mut Samples,
+        places: &mut Places,
+        names: &mut Names<'_>,
+        stack: usize,
+    ) -> Result<usize> {
+        let damaged = || {
+            error("it is damaged: a stack leads to a place that it lacks, or around in a circle")
+        };
         let mut path = Vec::new();
         let mut next = Some(stack);
         let mut frame = None;
@@ -247,13 +281,17 @@ impl<'p> Tables<'p> {
             let function = *self.frames.func.get(of).ok_or_else(damaged)? as usize;
             let name = *self.functions.name.get(function).ok_or_else(damaged)?;
             let source = self.functions.source.get(function).copied().flatten();
-            let file = source.and_then(|source| self.sources?.filename.get(source as usize).copied());
+            let file =
+                source.and_then(|source| self.sources?.filename.get(source as usize).copied());
             let file = file.or_else(|| self.functions.file_name.get(function).copied().flatten());
-            let resource = self.functions.resource.get(function).and_then(|&at| usize::try_from(at).ok());
+            let resource =
+                self.functions.resource.get(function).and_then(|&at| usize::try_from(at).ok());
             let module = resource.and_then(|at| self.resources?.name.get(at).copied());
             let line = self.frames.line.get(of).copied().flatten().unwrap_or(0);
-            let address = self.frames.address.get(of).and_then(|&address| u64::try_from(address).ok());
-            let library = resource.and_then(|at| usize::try_from((*self.resources?.lib.get(at)?)?).ok());
+            let address =
+                self.frames.address.get(of).and_then(|&address| u64::try_from(address).ok());
+            let library =
+                resource.and_then(|at| usize::try_from((*self.resources?.lib.get(at)?)?).ok());
             let name = match (self.text(Some(name)), library, address) {
                 (name, Some(library), Some(address)) if name.starts_with("0x") => {
                     names.at(library, address).unwrap_or(name)

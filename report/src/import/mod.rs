@@ -1,10 +1,11 @@
-//! Profiles of other tools, which become recordings: collapsed stacks, the text of perf, pprof, the Firefox Profiler's JSON
-//! and callgrind's output.
+//! Profiles of other tools, which become recordings: collapsed stacks, the text of perf, pprof, the
+//! Firefox Profiler's JSON and callgrind's output.
 //!
-//! [`Imported::read`] knows the format by the content. A profile of samples becomes the tables that `metaspy sample` writes,
-//! so reports, the crawler and the flame page read it as their own. Callgrind counts calls and instructions by caller, and
-//! becomes sites with a table by caller. A format that states neither the time of a sample nor another unit needs it as
-//! an option: nothing is guessed.
+//! [`Imported::read`] knows the format by the content. A profile of samples becomes the tables that
+//! `metaspy sample` writes, so reports, the crawler and the flame page read it as their own.
+//! Callgrind counts calls and instructions by caller, and becomes sites with a table by caller. A
+//! format that states neither the time of a sample nor another unit needs it as an option: nothing
+//! is guessed.
 
 mod addresses;
 mod callgrind;
@@ -33,7 +34,8 @@ const DOCUMENT_MAX: u64 = 256;
 const BEGINNING: u64 = 4096;
 /// Most frames and functions of a profile.
 const FRAMES_MAX: usize = metaspy_format::profile::ROWS_MAX as usize;
-/// Most MiB of the names of all functions together. A name that a file has once may be in many of them.
+/// Most MiB of the names of all functions together. A name that a file has once may be in many of
+/// them.
 const NAMES_MAX: u64 = 256;
 
 /// Formats that can be read.
@@ -94,7 +96,8 @@ type Result<T> = std::result::Result<T, ImportError>;
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [Format::Collapsed, Format::Perf, Format::Pprof, Format::Firefox, Format::Callgrind];
+    pub const ALL: [Format; 5] =
+        [Format::Collapsed, Format::Perf, Format::Pprof, Format::Firefox, Format::Callgrind];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
@@ -127,7 +130,9 @@ impl Format {
         if first.starts_with('{') {
             return Ok(Format::Firefox);
         }
-        if first.starts_with("# callgrind format") || is_line("events:") && (is_line("fn=") || is_line("creator:")) {
+        if first.starts_with("# callgrind format")
+            || is_line("events:") && (is_line("fn=") || is_line("creator:"))
+        {
             return Ok(Format::Callgrind);
         }
         // A message of pprof begins with one of its fields, and has a byte that no text has.
@@ -143,15 +148,22 @@ impl Imported {
     ///
     /// # Errors
     ///
-    /// If the profile is cut, damaged, too large, or in no known format; and if its numbers are no samples with a time.
+    /// If the profile is cut, damaged, too large, or in no known format; and if its numbers are no
+    /// samples with a time.
     pub fn read(bytes: Vec<u8>, period_ns: Option<u64>) -> Result<Imported> {
         let bytes = decompressed(bytes)?;
         let format = Format::of(&bytes)?;
         if bytes.len() as u64 > format.most() * MIB {
-            return Err(error(format!("it has more than {} MiB: record less, or at a lower rate", format.most())));
+            return Err(error(format!(
+                "it has more than {} MiB: record less, or at a lower rate",
+                format.most()
+            )));
         }
         if !matches!(format, Format::Collapsed | Format::Perf) && period_ns.is_some() {
-            return Err(error(format!("--period is for collapsed stacks: {} states what a sample is", format.name())));
+            return Err(error(format!(
+                "--period is for collapsed stacks: {} states what a sample is",
+                format.name()
+            )));
         }
         match format {
             Format::Collapsed => collapsed::read(&bytes, period_ns),
@@ -175,13 +187,16 @@ fn decompressed(bytes: Vec<u8>) -> Result<Vec<u8>> {
     let most = Format::of(&out).map_or(LINES_MAX, Format::most);
     let read = decoder.take(most * MIB).read_to_end(&mut out);
     if out.len() as u64 > most * MIB {
-        return Err(error(format!("decompressed it has more than {most} MiB: record less, or at a lower rate")));
+        return Err(error(format!(
+            "decompressed it has more than {most} MiB: record less, or at a lower rate"
+        )));
     }
     read.map_err(damaged)?;
     Ok(out)
 }
 
-/// Bound on the work and the names of a profile, by its size: a few bytes of a file may stand for a long name or stack.
+/// Bound on the work and the names of a profile, by its size: a few bytes of a file may stand for a
+/// long name or stack.
 #[derive(Clone, Debug)]
 struct Effort {
     steps_left: u64,
@@ -192,7 +207,10 @@ impl Effort {
     /// Each byte may cost `STEPS`, so that a profile that repeats nothing never reaches the limit.
     fn of(bytes: &[u8]) -> Effort {
         const STEPS: u64 = 16;
-        Effort { steps_left: (MIB / 16 + bytes.len() as u64) * STEPS, name_bytes_left: NAMES_MAX * MIB }
+        Effort {
+            steps_left: (MIB / 16 + bytes.len() as u64) * STEPS,
+            name_bytes_left: NAMES_MAX * MIB,
+        }
     }
 
     /// Notes that a frame, or a text of some bytes, is looked up.
@@ -217,7 +235,8 @@ impl Effort {
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<(usize, &str)>> {
     let lines = bytes.split(|&byte| byte == b'\n').enumerate();
     lines.map(|(at, line)| {
-        let line = std::str::from_utf8(line).map_err(|_| error(format!("line {} is not UTF-8", at + 1)))?;
+        let line = std::str::from_utf8(line)
+            .map_err(|_| error(format!("line {} is not UTF-8", at + 1)))?;
         Ok((at + 1, line.trim_end_matches('\r')))
     })
 }

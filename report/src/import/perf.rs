@@ -1,5 +1,5 @@
-//! The text that `perf script` prints: a line for each sample, `app 4711 12.345678: 1000000 cpu-clock:`, and its frames
-//! below it, the innermost first.
+//! The text that `perf script` prints: a line for each sample,
+//! `app 4711 12.345678: 1000000 cpu-clock:`, and its frames below it, the innermost first.
 
 use super::samples::Samples;
 use super::{Content, Format, Imported, Result, error, lines};
@@ -23,12 +23,17 @@ impl<'l> Head<'l> {
         if line.starts_with(char::is_whitespace) {
             return None;
         }
-        let is_time =
-            |word: &&str| word.strip_suffix(':').is_some_and(|time| time.contains('.') && time.parse::<f64>().is_ok());
+        let is_time = |word: &&str| {
+            word.strip_suffix(':')
+                .is_some_and(|time| time.contains('.') && time.parse::<f64>().is_ok())
+        };
         let time = line.split_whitespace().find(is_time)?;
         let (before, after) = line.split_once(time)?;
         // A name may have spaces, a processor is in brackets.
-        let before = before.trim_end().trim_end_matches(|c: char| c.is_ascii_digit() || "[]".contains(c)).trim_end();
+        let before = before
+            .trim_end()
+            .trim_end_matches(|c: char| c.is_ascii_digit() || "[]".contains(c))
+            .trim_end();
         let program = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '/').trim_end();
         let program = if program.is_empty() { before } else { program };
         let after = after.trim_start();
@@ -50,7 +55,8 @@ pub fn is_perf(start: &str) -> bool {
 
 pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
     let mut reader = Reader { samples: Samples::new(0, bytes), frames: Vec::new(), is_open: false };
-    let (mut program, mut event, mut all_ns, mut count) = (String::new(), String::new(), Some(0_u64), 0_u64);
+    let (mut program, mut event, mut all_ns, mut count) =
+        (String::new(), String::new(), Some(0_u64), 0_u64);
     for line in lines(bytes) {
         let (number, line) = line?;
         if line.trim().is_empty() || line.starts_with('#') {
@@ -61,8 +67,9 @@ pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
             continue;
         }
         reader.finish()?;
-        let head = Head::of(line)
-            .ok_or_else(|| error(format!("line {number} is none of `perf script`: {}", shorten(&clean(line), 60))))?;
+        let head = Head::of(line).ok_or_else(|| {
+            error(format!("line {number} is none of `perf script`: {}", shorten(&clean(line), 60)))
+        })?;
         if event.is_empty() {
             (program, event) = (head.program.to_owned(), head.event.to_owned());
         } else if event != head.event {
@@ -83,7 +90,9 @@ pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
     let mut samples = reader.samples;
     samples.period_ns = match (period_ns, all_ns) {
         (Some(_), Some(_)) if is_clock => {
-            return Err(error(format!("--period is not needed: the samples of {event} state their times")));
+            return Err(error(format!(
+                "--period is not needed: the samples of {event} state their times"
+            )));
         }
         (Some(period_ns), _) => period_ns,
         (None, Some(all_ns)) if is_clock => all_ns / count.max(1),
@@ -93,7 +102,12 @@ pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
             )));
         }
     };
-    Ok(Imported { format: Format::Perf, program, content: Content::Samples(samples), notes: Vec::new() })
+    Ok(Imported {
+        format: Format::Perf,
+        program,
+        content: Content::Samples(samples),
+        notes: Vec::new(),
+    })
 }
 
 /// The sample that is read.
@@ -105,7 +119,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads `13d7d app::parse+0x16d (/bin/app)`. A line of the source, which has no address, is left out.
+    /// Reads `13d7d app::parse+0x16d (/bin/app)`. A line of the source, which has no address, is
+    /// left out.
     fn frame(&mut self, line: &str) {
         let Some((address, rest)) = line.split_once(char::is_whitespace) else { return };
         if u64::from_str_radix(address, 16).is_err() {

@@ -1,7 +1,7 @@
 //! pprof: <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 //!
-//! An empty message is two bytes of a file and hundreds in memory. So samples are decoded one by one, and tables have a
-//! most number of rows.
+//! An empty message is two bytes of a file and hundreds in memory. So samples are decoded one by
+//! one, and tables have a most number of rows.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -63,14 +63,18 @@ impl<'b> Tables<'b> {
                     let of: Function = decoded(of)?;
                     tables.functions.insert(of.id, of);
                 }
-                (6, Value::Message(text)) => tables.texts.push(std::str::from_utf8(text).map_err(damaged)?),
+                (6, Value::Message(text)) => {
+                    tables.texts.push(std::str::from_utf8(text).map_err(damaged)?)
+                }
                 (11, Value::Message(of)) => tables.period_type = Some(decoded(of)?),
                 (12, Value::Number(period)) => tables.period = period,
                 _ => continue,
             }
             rows += 1;
             if rows > ROWS_MAX {
-                return Err(error(format!("its tables have more than {ROWS_MAX} rows: import a part of it")));
+                return Err(error(format!(
+                    "its tables have more than {ROWS_MAX} rows: import a part of it"
+                )));
             }
         }
         Ok(tables)
@@ -109,7 +113,8 @@ fn field<'b>(left: &mut &'b [u8]) -> Result<(u32, Value<'b>)> {
         WireType::LengthDelimited => {
             let length = decode_varint(left).map_err(damaged)?;
             let length = usize::try_from(length).ok().filter(|&length| length <= left.len());
-            let (message, after) = left.split_at(length.ok_or_else(|| damaged("a message ends behind it"))?);
+            let (message, after) =
+                left.split_at(length.ok_or_else(|| damaged("a message ends behind it"))?);
             *left = after;
             Value::Message(message)
         }
@@ -135,7 +140,8 @@ fn damaged(why: impl std::fmt::Display) -> super::ImportError {
 pub fn read(bytes: &[u8]) -> Result<Imported> {
     let tables = Tables::read(bytes)?;
     let text = |at: i64| tables.text(at);
-    let types: Vec<(&str, &str)> = tables.types.iter().map(|of| (text(of.kind), text(of.unit))).collect();
+    let types: Vec<(&str, &str)> =
+        tables.types.iter().map(|of| (text(of.kind), text(of.unit))).collect();
     if types.is_empty() || tables.texts.is_empty() {
         return Err(error("it is no profile of pprof, and in no other known format"));
     }
@@ -149,18 +155,22 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
         has_labels |= !sample.label.is_empty();
         let mut frame = None;
         for id in sample.location_id.iter().rev() {
-            let location = tables
-                .locations
-                .get(id)
-                .ok_or_else(|| error(format!("it is damaged: a stack has location {id}, which it lacks")))?;
+            let location = tables.locations.get(id).ok_or_else(|| {
+                error(format!("it is damaged: a stack has location {id}, which it lacks"))
+            })?;
             let module = tables.modules.get(&location.mapping_id).map_or("", |&name| text(name));
             for line in location.line.iter().rev() {
                 let of = tables.functions.get(&line.function_id).ok_or_else(|| {
-                    error(format!("it is damaged: a location has function {}, which it lacks", line.function_id))
+                    error(format!(
+                        "it is damaged: a location has function {}, which it lacks",
+                        line.function_id
+                    ))
                 })?;
                 let at = match functions.entry((line.function_id, location.mapping_id)) {
                     Entry::Occupied(known) => *known.get(),
-                    Entry::Vacant(new) => *new.insert(samples.function(text(of.name), text(of.filename), module)?),
+                    Entry::Vacant(new) => {
+                        *new.insert(samples.function(text(of.name), text(of.filename), module)?)
+                    }
                 };
                 frame = Some(samples.frame(frame, at, u32::try_from(line.line).unwrap_or(0))?);
             }
@@ -202,7 +212,8 @@ struct Measure {
 
 impl Measure {
     fn of(tables: &Tables<'_>, types: &[(&str, &str)]) -> Result<Measure> {
-        let name = |(kind, unit): &(&str, &str)| format!("{} in {}", shorten(kind, 40), shorten(unit, 40));
+        let name =
+            |(kind, unit): &(&str, &str)| format!("{} in {}", shorten(kind, 40), shorten(unit, 40));
         let names = types.iter().map(name).collect::<Vec<_>>().join(", ");
         let counts = types.iter().position(|&(kind, unit)| kind == "samples" && unit == "count");
         let times = types.iter().position(|(_, unit)| in_ns(unit).is_some());
@@ -213,10 +224,14 @@ impl Measure {
         };
         let period = tables.period_type.as_ref().and_then(|of| in_ns(tables.text(of.unit)));
         // A negative number is an integer with its highest bit.
-        let period_ns = period.filter(|_| tables.period <= i64::MAX as u64).map(|ns| ns.saturating_mul(tables.period));
+        let period_ns = period
+            .filter(|_| tables.period <= i64::MAX as u64)
+            .map(|ns| ns.saturating_mul(tables.period));
         let period_ns = period_ns.filter(|&ns| ns > 0);
         match (counts, times, period_ns) {
-            (Some(at), _, Some(period_ns)) => Ok(Measure { at, name: "samples".into(), period_ns, divisor: 1 }),
+            (Some(at), _, Some(period_ns)) => {
+                Ok(Measure { at, name: "samples".into(), period_ns, divisor: 1 })
+            }
             (None, Some(at), Some(period_ns)) => {
                 let unit = in_ns(types[at].1).unwrap_or(1);
                 let divisor = (period_ns / unit).max(1);

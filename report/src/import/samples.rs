@@ -73,10 +73,18 @@ impl Samples {
         self.effort.look_up(bytes)?;
         let name = if name.is_empty() { "(no name)" } else { name };
         let library = module.rsplit(['/', '\\']).next().unwrap_or_default();
-        let package =
-            name.trim_start_matches(['<', '&']).split("::").next().filter(|package| package.len() < name.len());
+        let package = name
+            .trim_start_matches(['<', '&'])
+            .split("::")
+            .next()
+            .filter(|package| package.len() < name.len());
         let owner = if library.is_empty() { package.unwrap_or_default() } else { library };
-        let function = Function { name: name.into(), file: file.into(), owner: owner.into(), module: module.into() };
+        let function = Function {
+            name: name.into(),
+            file: file.into(),
+            owner: owner.into(),
+            module: module.into(),
+        };
         if let Some(&known) = self.numbers.get(&function) {
             return Ok(known);
         }
@@ -99,7 +107,9 @@ impl Samples {
             )));
         }
         if self.frames.len() >= FRAMES_MAX {
-            return Err(error(format!("it has more than {FRAMES_MAX} different frames: import a part of it")));
+            return Err(error(format!(
+                "it has more than {FRAMES_MAX} different frames: import a part of it"
+            )));
         }
         self.frames.push(Frame { caller, function, line, own: 0, depth });
         self.places.insert((caller, function, line), self.frames.len() - 1);
@@ -109,14 +119,20 @@ impl Samples {
     /// Adds samples to a frame, or to those without a stack.
     pub fn add(&mut self, frame: Option<usize>, samples: u64) -> Result<()> {
         let count = frame.map_or(&mut self.without_stack, |at| &mut self.frames[at].own);
-        *count = count.checked_add(samples).ok_or_else(|| error("its numbers are too large to be added up"))?;
+        *count = count
+            .checked_add(samples)
+            .ok_or_else(|| error("its numbers are too large to be added up"))?;
         Ok(())
     }
 
     /// All samples.
     pub fn all(&self) -> Result<u64> {
-        let sum = self.frames.iter().try_fold(self.without_stack, |sum, frame| sum.checked_add(frame.own));
-        let is_countable = |sum: &u64| sum.checked_mul(self.period_ns.max(1)).is_some_and(|ns| ns <= NS_MAX);
+        let sum = self
+            .frames
+            .iter()
+            .try_fold(self.without_stack, |sum, frame| sum.checked_add(frame.own));
+        let is_countable =
+            |sum: &u64| sum.checked_mul(self.period_ns.max(1)).is_some_and(|ns| ns <= NS_MAX);
         sum.filter(is_countable).ok_or_else(|| error("its numbers are too large to be added up"))
     }
 
@@ -132,7 +148,8 @@ impl Samples {
                 callees[caller].push(at);
             }
         }
-        // Only the outermost frame of a function counts: how often each one is on the path to the current frame.
+        // Only the outermost frame of a function counts: how often each one is on the path to the
+        // current frame.
         let mut open = vec![0_u32; self.functions.len()];
         let roots = (0..self.frames.len()).filter(|&at| self.frames[at].caller.is_none());
         let mut next: Vec<(usize, bool)> = roots.map(|root| (root, true)).collect();

@@ -19,7 +19,8 @@ fn refused(bytes: &[u8]) -> String {
 fn counts(imported: &Imported) -> Vec<(String, u64, u64)> {
     let Content::Samples(samples) = &imported.content else { panic!("it has samples") };
     let counts = samples.functions.iter().zip(samples.counts());
-    let mut counts: Vec<_> = counts.map(|(function, (own, total))| (function.name.clone(), own, total)).collect();
+    let mut counts: Vec<_> =
+        counts.map(|(function, (own, total))| (function.name.clone(), own, total)).collect();
     counts.sort();
     counts
 }
@@ -32,8 +33,12 @@ fn counted(name: &str, own: u64, total: u64) -> (String, u64, u64) {
 fn collapsed_stacks_need_the_time_of_a_sample_and_count_a_function_once() {
     let text = b"main;f;f 3\nmain;g 2\r\n\nmain;operator new(unsigned long) 1\n";
     let imported = Imported::read(text.to_vec(), Some(1_000_000)).expect("they are stacks");
-    let expected =
-        [counted("f", 3, 3), counted("g", 2, 2), counted("main", 0, 6), counted("operator new(unsigned long)", 1, 1)];
+    let expected = [
+        counted("f", 3, 3),
+        counted("g", 2, 2),
+        counted("main", 0, 6),
+        counted("operator new(unsigned long)", 1, 1),
+    ];
     assert_eq!(counts(&imported), expected);
     assert!(refused(text).contains("--period 1ms"), "{}", refused(text));
 }
@@ -50,19 +55,31 @@ fn the_text_of_perf_has_the_time_of_a_sample_or_needs_it() {
         my app 4711 12.346678:    2000000 cpu-clock:ppp: \n\n";
     let imported = read(text.as_bytes()).expect("it is read");
     let fmt = "<app::Shop as core::fmt::Debug>::fmt";
-    let expected =
-        [counted(fmt, 0, 1), counted("[unknown]", 1, 1), counted("app::inner", 0, 1), counted("app::parse", 1, 1)];
+    let expected = [
+        counted(fmt, 0, 1),
+        counted("[unknown]", 1, 1),
+        counted("app::inner", 0, 1),
+        counted("app::parse", 1, 1),
+    ];
     assert_eq!((imported.format, imported.program.as_str()), (Format::Perf, "my app"));
     assert_eq!(counts(&imported), expected);
     let Content::Samples(samples) = &imported.content else { panic!("it has samples") };
     assert_eq!((samples.period_ns, samples.without_stack), (2_000_000, 1));
-    assert!(samples.functions.iter().all(|function| function.name == "[unknown]" || function.module == "/bin/app"));
+    assert!(
+        samples
+            .functions
+            .iter()
+            .all(|function| function.name == "[unknown]" || function.module == "/bin/app")
+    );
     let cycles = text.replace("cpu-clock:ppp", "cycles:P");
     assert!(refused(cycles.as_bytes()).contains("--period 1ms"));
     Imported::read(cycles.clone().into_bytes(), Some(1)).expect("the time is stated");
     let mixed = cycles.clone() + text;
     assert!(refused(mixed.as_bytes()).contains("cycles:P and of cpu-clock:ppp"));
-    assert!(refused(format!("{cycles}hello\n").as_bytes()).starts_with("line 13 is none of `perf script`: hello"));
+    assert!(
+        refused(format!("{cycles}hello\n").as_bytes())
+            .starts_with("line 13 is none of `perf script`: hello")
+    );
     let alone = "app 4711/4712 1.5: 10 task-clock: 13d7d main+0x1 (/bin/app)\n";
     assert_eq!(counts(&read(alone.as_bytes()).expect("it is read")), [counted("main", 1, 1)]);
 }
@@ -70,7 +87,8 @@ fn the_text_of_perf_has_the_time_of_a_sample_or_needs_it() {
 #[test]
 fn a_line_of_no_stack_is_named() {
     let period = Some(1);
-    let wrong = |text: &[u8]| Imported::read(text.to_vec(), period).expect_err("it is refused").to_string();
+    let wrong =
+        |text: &[u8]| Imported::read(text.to_vec(), period).expect_err("it is refused").to_string();
     assert!(wrong(b"main 1\nhello world\n").starts_with("line 2 is no collapsed stack"));
     assert!(wrong(b"main 1\nmain -4\n").starts_with("line 2 is no collapsed stack"));
     assert_eq!(wrong(b"main 1\nma\xffin 2\n"), "line 2 is not UTF-8");
@@ -80,20 +98,33 @@ fn a_line_of_no_stack_is_named() {
 
 /// A profile of two samples, as pprof-rs writes it.
 fn document() -> Document {
-    let texts = ["", "samples", "count", "cpu", "nanoseconds", "main", "work", "src/main.rs", "/bin/app"];
+    let texts =
+        ["", "samples", "count", "cpu", "nanoseconds", "main", "work", "src/main.rs", "/bin/app"];
     let line = |function_id, line| pprof::Line { function_id, line };
     let function = |id, name| pprof::Function { id, name, system_name: name, filename: 7 };
     Document {
         string_table: texts.map(str::to_owned).to_vec(),
-        sample_type: vec![pprof::ValueType { kind: 1, unit: 2 }, pprof::ValueType { kind: 3, unit: 4 }],
+        sample_type: vec![
+            pprof::ValueType { kind: 1, unit: 2 },
+            pprof::ValueType { kind: 3, unit: 4 },
+        ],
         sample: vec![
-            pprof::Sample { location_id: vec![2, 1], value: vec![3, 30_000_000], label: Vec::new() },
+            pprof::Sample {
+                location_id: vec![2, 1],
+                value: vec![3, 30_000_000],
+                label: Vec::new(),
+            },
             pprof::Sample { location_id: vec![1], value: vec![1, 10_000_000], label: Vec::new() },
         ],
         mapping: vec![pprof::Mapping { id: 1, filename: 8 }],
         location: vec![
             pprof::Location { id: 1, mapping_id: 1, address: 16, line: vec![line(1, 4)] },
-            pprof::Location { id: 2, mapping_id: 1, address: 32, line: vec![line(2, 9), line(1, 5)] },
+            pprof::Location {
+                id: 2,
+                mapping_id: 1,
+                address: 32,
+                line: vec![line(2, 9), line(1, 5)],
+            },
         ],
         function: vec![function(1, 5), function(2, 6)],
         period_type: Some(pprof::ValueType { kind: 3, unit: 4 }),
@@ -127,10 +158,16 @@ fn damaged_and_other_profiles_of_pprof_are_refused() {
     assert!(refused(&compressed(&whole)[..60]).starts_with("it is cut or damaged: gzip"));
     let mut heap = document();
     heap.sample_type = vec![pprof::ValueType { kind: 5, unit: 6 }];
-    assert!(refused(&heap.encode_to_vec()).starts_with("its values are main in work: metaspy imports samples"));
+    assert!(
+        refused(&heap.encode_to_vec())
+            .starts_with("its values are main in work: metaspy imports samples")
+    );
     let mut lacking = document();
     lacking.location.pop();
-    assert_eq!(refused(&lacking.encode_to_vec()), "it is damaged: a stack has location 2, which it lacks");
+    assert_eq!(
+        refused(&lacking.encode_to_vec()),
+        "it is damaged: a stack has location 2, which it lacks"
+    );
     let mut difference = document();
     difference.sample[0].value[0] = -3;
     assert!(refused(&difference.encode_to_vec()).contains("difference of two profiles"));
@@ -176,15 +213,25 @@ fn a_profile_of_firefox_is_read_with_tables_of_a_thread_or_of_all() {
 #[test]
 fn damaged_profiles_of_firefox_are_refused() {
     let whole = firefox(false);
-    assert!(refused(&whole.as_bytes()[..whole.len() - 9]).starts_with("it is cut, damaged, or no profile"));
-    assert!(refused(b"{ \"meta\": {} }").contains("it has no threads"));
-    assert!(refused(whole.replace("[null, 0]", "[1, 0]").as_bytes()).contains("around in a circle"));
     assert!(
-        refused(whole.replace("\"frame\": [0, 1]", "\"frame\": [0, 7]").as_bytes()).contains("a place that it lacks")
+        refused(&whole.as_bytes()[..whole.len() - 9])
+            .starts_with("it is cut, damaged, or no profile")
     );
-    assert!(refused(whole.replace("\"samples\" }", "\"bytes\" }").as_bytes()).starts_with("its weights are bytes"));
+    assert!(refused(b"{ \"meta\": {} }").contains("it has no threads"));
     assert!(
-        refused(whole.replace("\"preprocessedProfileVersion\"", "\"version\"").as_bytes()).contains("a raw profile")
+        refused(whole.replace("[null, 0]", "[1, 0]").as_bytes()).contains("around in a circle")
+    );
+    assert!(
+        refused(whole.replace("\"frame\": [0, 1]", "\"frame\": [0, 7]").as_bytes())
+            .contains("a place that it lacks")
+    );
+    assert!(
+        refused(whole.replace("\"samples\" }", "\"bytes\" }").as_bytes())
+            .starts_with("its weights are bytes")
+    );
+    assert!(
+        refused(whole.replace("\"preprocessedProfileVersion\"", "\"version\"").as_bytes())
+            .contains("a raw profile")
     );
 }
 
@@ -197,14 +244,17 @@ const CALLGRIND: &str = "# callgrind format\nversion: 1\ncreator: callgrind-3.19
 fn callgrind_has_calls_and_instructions_by_caller() {
     let imported = read(CALLGRIND.as_bytes()).expect("it is callgrind's");
     let Content::Calls(calls) = &imported.content else { panic!("it has calls") };
-    let own: Vec<_> = calls.functions.iter().map(|of| (of.name.as_str(), of.line, of.own)).collect();
+    let own: Vec<_> =
+        calls.functions.iter().map(|of| (of.name.as_str(), of.line, of.own)).collect();
     assert_eq!(own, [("main", 10, 12), ("work", 30, 40), ("leaf", 1, 20)]);
-    let mut edges: Vec<_> = calls.edges.iter().map(|(&pair, cost)| (pair, cost.calls, cost.instructions)).collect();
+    let mut edges: Vec<_> =
+        calls.edges.iter().map(|(&pair, cost)| (pair, cost.calls, cost.instructions)).collect();
     edges.sort_unstable();
     assert_eq!(edges, [((0, 1), 3, 60), ((1, 2), 6, 20), ((2, 2), 2, 0)]);
     assert_eq!(imported.program, "app");
     assert!(
-        imported.notes[0].starts_with("the instructions of 1 pair of caller and callee in recursions"),
+        imported.notes[0]
+            .starts_with("the instructions of 1 pair of caller and callee in recursions"),
         "{:?}",
         imported.notes
     );
@@ -212,15 +262,22 @@ fn callgrind_has_calls_and_instructions_by_caller() {
 
 #[test]
 fn damaged_output_of_callgrind_is_refused() {
-    assert_eq!(refused(CALLGRIND.replace("totals: 72\n", "").as_bytes()), "it is cut: it ends without `totals:`");
+    assert_eq!(
+        refused(CALLGRIND.replace("totals: 72\n", "").as_bytes()),
+        "it is cut: it ends without `totals:`"
+    );
     assert!(
         refused(CALLGRIND.replace("+2 7", "what").as_bytes())
             .starts_with("line 11 is none of callgrind's output: what")
     );
-    assert!(refused(CALLGRIND.replace("events: Ir", "events: Dr").as_bytes()).starts_with("its first event is Dr"));
+    assert!(
+        refused(CALLGRIND.replace("events: Ir", "events: Dr").as_bytes())
+            .starts_with("its first event is Dr")
+    );
 }
 
-/// Profiles whose few bytes stand for much: long names in many functions, long stacks in many samples, and empty messages.
+/// Profiles whose few bytes stand for much: long names in many functions, long stacks in many
+/// samples, and empty messages.
 #[test]
 fn a_profile_takes_time_and_memory_by_its_size() {
     let name = "n".repeat(MIB as usize);
@@ -239,9 +296,15 @@ fn a_profile_takes_time_and_memory_by_its_size() {
         )
     };
     let files: String = (0..3000).map(|at| format!(", \"f{at}\"")).collect();
-    assert!(refused(tables(&name[..1 << 17], "", &|_| "null".into()).as_bytes()).starts_with("it repeats long names"));
+    assert!(
+        refused(tables(&name[..1 << 17], "", &|_| "null".into()).as_bytes())
+            .starts_with("it repeats long names")
+    );
     let refused_names = refused(tables(&name, &files, &|at| (at + 1).to_string()).as_bytes());
-    assert!(refused_names.starts_with("the names of its functions have more than 256 MiB"), "{refused_names}");
+    assert!(
+        refused_names.starts_with("the names of its functions have more than 256 MiB"),
+        "{refused_names}"
+    );
     let threads = format!("{{ \"meta\": {{}}, \"threads\": [{}{{}}] }}", "{},".repeat(70_000));
     assert!(refused(threads.as_bytes()).contains("more than 65536 threads"));
 
@@ -251,18 +314,32 @@ fn a_profile_takes_time_and_memory_by_its_size() {
     assert!(refused(&long.encode_to_vec()).starts_with("it repeats long names or stacks"));
     long.location[1].line.resize(9_000, pprof::Line { function_id: 1, line: 4 });
     assert!(refused(&long.encode_to_vec()).starts_with("it has a stack of more than 8192 frames"));
-    for (message, expected) in [(b"\x22\x00", "more than 4194304 rows"), (b"\x0a\x00", "too many values")] {
+    for (message, expected) in
+        [(b"\x22\x00", "more than 4194304 rows"), (b"\x0a\x00", "too many values")]
+    {
         let empty = compressed(&message.repeat(4_200_000));
-        assert!(empty.len() < MIB as usize && refused(&empty).contains(expected), "{}", refused(&empty));
+        assert!(
+            empty.len() < MIB as usize && refused(&empty).contains(expected),
+            "{}",
+            refused(&empty)
+        );
     }
 
-    let callgrind = |body: String| refused(format!("# callgrind format\nevents: Ir\n{body}totals: 1\n").as_bytes());
+    let callgrind = |body: String| {
+        refused(format!("# callgrind format\nevents: Ir\n{body}totals: 1\n").as_bytes())
+    };
     let functions: String = (0..300).map(|at| format!("fn=f{at}\n1 1\n")).collect();
-    assert!(callgrind(format!("fl=(1) {name}\n{functions}")).starts_with("the names of its functions"));
+    assert!(
+        callgrind(format!("fl=(1) {name}\n{functions}")).starts_with("the names of its functions")
+    );
     let repeated = "fn=(1)\n1 1\n".repeat(3000);
-    assert!(callgrind(format!("fn=(1) {}\n{repeated}", &name[..1 << 17])).starts_with("it repeats long names"));
+    assert!(
+        callgrind(format!("fn=(1) {}\n{repeated}", &name[..1 << 17]))
+            .starts_with("it repeats long names")
+    );
     let chain = "a;".repeat(9_000);
-    let deep = Imported::read(format!("{chain}b 1\n").into_bytes(), Some(1)).expect_err("it is refused");
+    let deep =
+        Imported::read(format!("{chain}b 1\n").into_bytes(), Some(1)).expect_err("it is refused");
     assert!(deep.to_string().starts_with("it has a stack of more than 8192 frames"));
 }
 

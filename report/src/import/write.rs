@@ -32,14 +32,27 @@ impl Imported {
     ///
     /// # Errors
     ///
-    /// If the file cannot be written, if the numbers cannot be added up, and if there is nothing to write.
+    /// If the file cannot be written, if the numbers cannot be added up, and if there is nothing to
+    /// write.
     pub fn write(&self, path: &Path, source: &str) -> io::Result<Counts> {
         let store = Store::open(path).map_err(io::Error::other)?;
         let mut room = Room::of(&store);
         let mut names = Vec::new();
         let program = if self.program.is_empty() { source } else { &self.program };
-        entry(&mut names, Entry::Program, 0, &[], &[&serde_json::json!({ "name": program }).to_string()]);
-        entry(&mut names, Entry::Note, 0, &[], &[&format!("imported from {source}: {}", self.format.name())]);
+        entry(
+            &mut names,
+            Entry::Program,
+            0,
+            &[],
+            &[&serde_json::json!({ "name": program }).to_string()],
+        );
+        entry(
+            &mut names,
+            Entry::Note,
+            0,
+            &[],
+            &[&format!("imported from {source}: {}", self.format.name())],
+        );
         for note in &self.notes {
             entry(&mut names, Entry::Note, 0, &[], &[note]);
         }
@@ -67,7 +80,9 @@ impl Samples {
         if all == 0 {
             return Err(io::Error::other("it has no samples"));
         }
-        let ticks = |samples: u64| store.tick_at_ns(samples * self.period_ns).saturating_sub(store.tick_at_ns(0));
+        let ticks = |samples: u64| {
+            store.tick_at_ns(samples * self.period_ns).saturating_sub(store.tick_at_ns(0))
+        };
         let def = TableDef {
             profile: PROFILE.to_owned(),
             key: KeyKind::Subject,
@@ -90,7 +105,10 @@ impl Samples {
         let kept = add_functions(order.into_iter().map(row), room)?;
         let row = |(at, frame): (usize, &super::samples::Frame)| -> Row {
             let caller = frame.caller.map_or(0, |caller| frames[caller]);
-            (sampled(frames[at]), vec![caller, functions[frame.function], frame.line.into(), 0, 0, frame.own])
+            (
+                sampled(frames[at]),
+                vec![caller, functions[frame.function], frame.line.into(), 0, 0, frame.own],
+            )
         };
         let rows: Vec<Row> = self.frames.iter().enumerate().map(row).collect();
         let names = ["caller", "function", "line", "position", "inlined"].map(number);
@@ -103,7 +121,8 @@ impl Samples {
 
 impl Calls {
     fn add_to(&self, room: &mut Room, names: &mut Vec<u64>) -> io::Result<Counts> {
-        let all = self.functions.iter().fold(0_u64, |all, function| all.saturating_add(function.own));
+        let all =
+            self.functions.iter().fold(0_u64, |all, function| all.saturating_add(function.own));
         if all == 0 {
             return Err(io::Error::other("it has no instructions"));
         }
@@ -119,7 +138,8 @@ impl Calls {
             columns,
             ..TableDef::default()
         };
-        let own: Vec<u64> = std::iter::once(0).chain(self.functions.iter().map(|function| function.own)).collect();
+        let own: Vec<u64> =
+            std::iter::once(0).chain(self.functions.iter().map(|function| function.own)).collect();
         if !room.add_by_site(def("", KeyKind::Site, vec![Column::new(OWN_INSTRUCTIONS)]), &own)? {
             return Err(io::Error::other("it has more functions than a recording has room for"));
         }

@@ -15,7 +15,8 @@ pub const ORDINARY: usize = 3;
 /// Least share of the additional time that a site explains, in percent.
 const EXPLAINED_PERCENT: u64 = 50;
 
-/// The site where most of the additional time of a slow event went: in the event itself, or in what it led to.
+/// The site where most of the additional time of a slow event went: in the event itself, or in what
+/// it led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The site.
@@ -45,7 +46,9 @@ type Works = HashMap<SiteId, Work>;
 /// States for each unit with a threshold how it differs from ordinary ones of its site and rule.
 pub fn find(store: &Store, units: &mut [Unit]) {
     let is_slow = |unit: &Unit| unit.unit.threshold > 0 && !unit.unit.is_ordinary;
-    if !units.iter().any(is_slow) || units.iter().filter(|unit| unit.unit.is_ordinary).count() < ORDINARY {
+    if !units.iter().any(is_slow)
+        || units.iter().filter(|unit| unit.unit.is_ordinary).count() < ORDINARY
+    {
         return;
     }
     let Some(effects) = EffectsIndex::build(store, |_, _| true) else { return };
@@ -55,7 +58,9 @@ pub fn find(store: &Store, units: &mut [Unit]) {
         all.push((works(store, &effects, &unit.event), unit.event.span.unwrap_or(0)));
     }
     for unit in units.iter_mut().filter(|unit| is_slow(unit)) {
-        if let Some(usual) = ordinary.get(&(unit.unit.rule, unit.event.site)).filter(|all| all.len() >= ORDINARY) {
+        if let Some(usual) =
+            ordinary.get(&(unit.unit.rule, unit.event.site)).filter(|all| all.len() >= ORDINARY)
+        {
             unit.difference = difference(&works(store, &effects, &unit.event), &unit.event, usual);
         }
     }
@@ -63,20 +68,24 @@ pub fn find(store: &Store, units: &mut [Unit]) {
 
 fn difference(works: &Works, event: &Event, ordinary: &[(Works, u64)]) -> Option<Difference> {
     let usual = |site: &SiteId| {
-        let of = |value: fn(&Work) -> u64| median(ordinary.iter().map(|(works, _)| works.get(site).map_or(0, value)));
+        let of = |value: fn(&Work) -> u64| {
+            median(ordinary.iter().map(|(works, _)| works.get(site).map_or(0, value)))
+        };
         Work { calls: of(|work| work.calls), ticks: of(|work| work.ticks) }
     };
     let more = |work: &Work, usual: &Work| work.ticks.saturating_sub(usual.ticks);
     let compared = works.iter().map(|(site, work)| (*site, *work, usual(site)));
-    let (site, work, usual) = compared.max_by_key(|(site, work, usual)| (more(work, usual), *site))?;
+    let (site, work, usual) =
+        compared.max_by_key(|(site, work, usual)| (more(work, usual), *site))?;
     let usual_span = median(ordinary.iter().map(|(_, span)| *span));
     let additional = event.span?.saturating_sub(usual_span);
-    let is_explained = more(&work, &usual).saturating_mul(100) >= additional.saturating_mul(EXPLAINED_PERCENT);
+    let is_explained =
+        more(&work, &usual).saturating_mul(100) >= additional.saturating_mul(EXPLAINED_PERCENT);
     is_explained.then_some(Difference { site, work, usual, usual_span, ordinary: ordinary.len() })
 }
 
-/// What each site did in an event, the event itself included. The time of an effect is taken from its cause, as far as that
-/// runs meanwhile.
+/// What each site did in an event, the event itself included. The time of an effect is taken from
+/// its cause, as far as that runs meanwhile.
 fn works(store: &Store, effects: &EffectsIndex, event: &Event) -> Works {
     let mut works = Works::new();
     let mut seen: HashSet<EventId> = HashSet::from([event.id]);

@@ -32,7 +32,8 @@ pub struct Unit {
     pub event: Event,
     /// True if the event left the window.
     pub is_kept: bool,
-    /// What it has that ordinary events of its site do not have, if it is a slow one and there are some to compare it with.
+    /// What it has that ordinary events of its site do not have, if it is a slow one and there are
+    /// some to compare it with.
     pub difference: Option<Difference>,
 }
 
@@ -66,8 +67,9 @@ impl KeptUnits {
     /// Sentences about what is not kept.
     fn notes(&self) -> Vec<String> {
         let Kept { gone, unseen_blocks, cut, .. } = self.kept;
-        let counted =
-            |number, thing, text: &str| (number > 0).then(|| format!("{} {text}", crate::text::counted(number, thing)));
+        let counted = |number, thing, text: &str| {
+            (number > 0).then(|| format!("{} {text}", crate::text::counted(number, thing)))
+        };
         [
             counted(gone, "unit", "gave way to more surprising ones: a larger METASPY_BUDGET keeps more"),
             counted(

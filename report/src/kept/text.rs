@@ -16,12 +16,14 @@ const BLOCK: u64 = metaspy_format::BLOCK_BYTES as u64;
 /// The units, with the rules and what is not kept, as lines.
 pub fn text(store: &Store, kept: &KeptUnits, top: Top) -> Vec<String> {
     let all = &kept.kept;
-    let of_rules: Vec<(usize, usize)> = (0..all.rules.len()).map(|rule| kept.units_of(rule)).collect();
+    let of_rules: Vec<(usize, usize)> =
+        (0..all.rules.len()).map(|rule| kept.units_of(rule)).collect();
     let units = counted(of_rules.iter().map(|(met, _)| *met as u64).sum(), "unit");
     let rules = counted(all.rules.len() as u64, "rule");
     let (events, blocks) = (counted(all.events, "event"), counted(all.blocks, "block"));
     let room = short_bytes(all.blocks * BLOCK);
-    let first = format!("{units} of {rules}; {events} that left the window are kept, in {blocks} ({room})");
+    let first =
+        format!("{units} of {rules}; {events} that left the window are kept, in {blocks} ({room})");
     let mut lines = vec![first, String::new()];
     let rules = [
         Column::numbers("units", of_rules.iter().map(|(met, _)| grouped(*met as u64))),
@@ -43,24 +45,39 @@ pub fn text(store: &Store, kept: &KeptUnits, top: Top) -> Vec<String> {
 }
 
 fn table(store: &Store, kept: &KeptUnits, units: &[Unit]) -> Table {
-    let took = |unit: &Unit| unit.event.span.map_or(String::new(), |span| time(store.span_ns(span)));
+    let took =
+        |unit: &Unit| unit.event.span.map_or(String::new(), |span| time(store.span_ns(span)));
     let why = |unit: &Unit| match unit.unit.threshold {
         0 => store.outcome_word(&unit.event).to_owned(),
         _ if unit.unit.is_ordinary => format!("{}, ordinary", store.outcome_word(&unit.event)),
-        ticks => format!("{}, over {}", store.outcome_word(&unit.event), time(store.span_ns(ticks))),
+        ticks => {
+            format!("{}, over {}", store.outcome_word(&unit.event), time(store.span_ns(ticks)))
+        }
     };
     let because = |unit: &Unit| {
-        let Some(Difference { site, work, usual, .. }) = unit.difference else { return String::new() };
-        let times = |calls: u64| if calls == 1 { String::new() } else { format!("{} × ", grouped(calls)) };
+        let Some(Difference { site, work, usual, .. }) = unit.difference else {
+            return String::new();
+        };
+        let times =
+            |calls: u64| if calls == 1 { String::new() } else { format!("{} × ", grouped(calls)) };
         let took = |work: Work| format!("{}{}", times(work.calls), time(store.span_ns(work.ticks)));
         let usually = if usual.calls == 0 { "none".to_owned() } else { took(usual) };
-        let path = if site == unit.event.site { "itself".into() } else { shorten_path(store.site_path(site), NAME) };
+        let path = if site == unit.event.site {
+            "itself".into()
+        } else {
+            shorten_path(store.site_path(site), NAME)
+        };
         format!("{path} {}, usually {usually}", took(work))
     };
-    let subject = |unit: &Unit| unit.event.subject.map_or(String::new(), |subject| store.subject_text(subject));
+    let subject = |unit: &Unit| {
+        unit.event.subject.map_or(String::new(), |subject| store.subject_text(subject))
+    };
     Table::new([
         Column::numbers("at", units.iter().map(|unit| time(store.time_ns(unit.event.start)))),
-        Column::words("site", units.iter().map(|unit| shorten_path(store.site_path(unit.event.site), NAME))),
+        Column::words(
+            "site",
+            units.iter().map(|unit| shorten_path(store.site_path(unit.event.site), NAME)),
+        ),
         Column::words("subject", units.iter().map(|unit| shorten(&subject(unit), NAME))),
         Column::numbers("took", units.iter().map(took)),
         Column::words("how", units.iter().map(why)),

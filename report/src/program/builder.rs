@@ -5,7 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use metaspy_probe::{SiteId, SiteKind};
-use metaspy_reader::{By, DetailLevel, Filter, HookCost, Measure, RecordedSite, Scope, SiteGroups, Store, Tally};
+use metaspy_reader::{
+    By, DetailLevel, Filter, HookCost, Measure, RecordedSite, Scope, SiteGroups, Store, Tally,
+};
 
 use super::element::{Element, Key, Of};
 use super::method::{Method, MethodProfile};
@@ -35,9 +37,11 @@ pub struct Builder {
     pub(super) hook_costs: Vec<Option<HookCost>>,
 }
 
-/// What identifies a method in several processes: its path with type arguments, its file and its first line.
+/// What identifies a method in several processes: its path with type arguments, its file and its
+/// first line.
 ///
-/// The weaver and the compiler write some of them differently: `src/../other.rs`, and `r#type` for a module.
+/// The weaver and the compiler write some of them differently: `src/../other.rs`, and `r#type` for
+/// a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
     path: String,
@@ -74,7 +78,9 @@ fn without_dots(path: &Path) -> PathBuf {
     for component in path.components() {
         match component {
             Component::CurDir => {}
-            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
+            Component::ParentDir
+                if matches!(plain.components().next_back(), Some(Component::Normal(_))) =>
+            {
                 plain.pop();
             }
             component => plain.push(component),
@@ -89,8 +95,9 @@ impl Builder {
         Builder::default()
     }
 
-    /// Adds the methods of a recording, with the numbers of their calls that match the filter. If the filter excludes anything,
-    /// methods without such calls are left out. Returns true if the numbers are exact.
+    /// Adds the methods of a recording, with the numbers of their calls that match the filter. If
+    /// the filter excludes anything, methods without such calls are left out. Returns true if the
+    /// numbers are exact.
     pub fn add_recording(&mut self, store: &Store, filter: &Filter) -> bool {
         let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
         self.is_inexact |= !tally.exact;
@@ -109,12 +116,24 @@ impl Builder {
         self.add_profiles(store, &places, &measures);
         let counts = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
         let is_place = |kind| store.kind(kind).is_some_and(|kind| kind.place);
-        receivers::count(&mut self.elements, &places, &store.tally(By::SiteSubject, &counts).rows, is_place);
+        receivers::count(
+            &mut self.elements,
+            &places,
+            &store.tally(By::SiteSubject, &counts).rows,
+            is_place,
+        );
         tally.exact
     }
 
-    /// Adds the times of packages and types. Their methods call each other, so these are not the sums of the methods' times.
-    fn add_totals(&mut self, store: &Store, filter: &Filter, places: &HashMap<SiteId, usize>, by_site: &Tally) {
+    /// Adds the times of packages and types. Their methods call each other, so these are not the
+    /// sums of the methods' times.
+    fn add_totals(
+        &mut self,
+        store: &Store,
+        filter: &Filter,
+        places: &HashMap<SiteId, usize>,
+        by_site: &Tally,
+    ) {
         if by_site.rows.iter().all(|row| row.measure.timed == 0) {
             return;
         }
@@ -125,14 +144,17 @@ impl Builder {
             groups.of_site[site.0 as usize] = self.elements[place].under;
         }
         let totals = store.group_totals(&groups, filter, by_site);
-        for (element, total) in self.elements.iter_mut().zip(totals).filter(|(element, _)| element.site().is_none()) {
+        for (element, total) in
+            self.elements.iter_mut().zip(totals).filter(|(element, _)| element.site().is_none())
+        {
             let measure = &mut element.measure;
             measure.total_ticks = measure.total_ticks.saturating_add(total.ticks);
             measure.total_at_most |= total.at_most;
         }
     }
 
-    /// Adds a method with the numbers of its calls, and returns its place. A test that only marks which test runs is left out.
+    /// Adds a method with the numbers of its calls, and returns its place. A test that only marks
+    /// which test runs is left out.
     pub fn add_site(&mut self, site: &RecordedSite, measure: &Measure) -> Option<usize> {
         let identity = Identity::new(&site.path_with_arguments(), &site.file, site.lines.0);
         let known = self.methods.get(&identity).copied();
@@ -163,7 +185,8 @@ impl Builder {
         let hook_cost = HookCost::lowest(self.hook_costs);
         let (elements, profiles) = (self.elements, self.profiles);
         let mut program = Program { elements, exact: !self.is_inexact, profiles, edges, hook_cost };
-        let names: Vec<String> = program.elements.iter().map(|element| element.name.clone()).collect();
+        let names: Vec<String> =
+            program.elements.iter().map(|element| element.name.clone()).collect();
         program.sort_siblings(|a, b| names[a].cmp(&names[b]));
         program
     }
@@ -184,7 +207,9 @@ impl Builder {
                 self.element(key, Some(package), || (FUNCTIONS.into(), Of::Functions))
             }
         };
-        if let Some((facts, Of::Type { traits, .. })) = facts.as_ref().zip(Some(&mut self.elements[parent].of)) {
+        if let Some((facts, Of::Type { traits, .. })) =
+            facts.as_ref().zip(Some(&mut self.elements[parent].of))
+        {
             let implemented = facts.of_type.as_ref().and(facts.of_trait.as_ref());
             let mut all: BTreeSet<String> = std::mem::take(traits).into_iter().collect();
             all.extend(implemented.into_iter().chain(&facts.supertraits).cloned());
@@ -202,7 +227,8 @@ impl Builder {
         Some(at)
     }
 
-    /// The id of a site in its own recording, or a new one if another recording uses it for another method.
+    /// The id of a site in its own recording, or a new one if another recording uses it for another
+    /// method.
     fn key_of(&self, site: &RecordedSite) -> SiteId {
         let is_free = |id: &SiteId| !self.places.contains_key(&Key::Method(*id));
         if is_free(&site.id) {
@@ -231,7 +257,8 @@ impl Builder {
         }
         for at in 0..self.elements.len() {
             let element = &self.elements[at];
-            let is_counted = matches!(element.of, Of::Type { is_unresolved: false, .. }) && element.methods > 0;
+            let is_counted =
+                matches!(element.of, Of::Type { is_unresolved: false, .. }) && element.methods > 0;
             let has_run = u32::from(element.ran > 0);
             if is_counted {
                 self.up(at, |element| {
@@ -286,7 +313,12 @@ impl Builder {
         at
     }
 
-    fn element(&mut self, key: Key, under: Option<usize>, of: impl FnOnce() -> (String, Of)) -> usize {
+    fn element(
+        &mut self,
+        key: Key,
+        under: Option<usize>,
+        of: impl FnOnce() -> (String, Of),
+    ) -> usize {
         *self.places.entry(key.clone()).or_insert_with(|| {
             let (name, of) = of();
             self.elements.push(Element::new(key, name, of, under));
@@ -321,10 +353,12 @@ mod tests {
             (woven("a", "fixture", "test_only"), 4),
         ];
         let program = program(&all);
-        let types: Vec<_> = program.types().map(|ty| (ty.path_text(), ty.ran, ty.methods)).collect();
+        let types: Vec<_> =
+            program.types().map(|ty| (ty.path_text(), ty.ran, ty.methods)).collect();
         assert_eq!(types, [("a", 1, 1), ("a::Scene", 1, 2), ("a::c::X", 0, 1)]);
         assert_eq!(program.ratio(), Ratio { methods: 4, covered: 2, types: 1, covered_types: 1 });
-        let unresolved = program.types().find(|ty| ty.path_text() == "a::c::X").expect("it is there");
+        let unresolved =
+            program.types().find(|ty| ty.path_text() == "a::c::X").expect("it is there");
         assert!(unresolved.is_unresolved() && !unresolved.never_ran());
     }
 
@@ -333,12 +367,14 @@ mod tests {
         let mut builder = Builder::new();
         let one = woven("a", "Scene::measure", "type=Scene");
         builder.add_site(&one, &Measure { count: 2, ..Measure::default() });
-        let again = RecordedSite { id: SiteId(77), file: "src/../src/./lib.rs".into(), ..one.clone() };
+        let again =
+            RecordedSite { id: SiteId(77), file: "src/../src/./lib.rs".into(), ..one.clone() };
         builder.add_site(&again, &Measure { count: 3, ..Measure::default() });
         let other = RecordedSite { path: "a::Scene::draw".into(), ..one };
         builder.add_site(&other, &Measure::default());
         let program = builder.build();
-        let methods: Vec<_> = program.methods().map(|it| (it.name.as_str(), it.measure.count)).collect();
+        let methods: Vec<_> =
+            program.methods().map(|it| (it.name.as_str(), it.measure.count)).collect();
         assert_eq!(methods, [("draw", 0), ("measure", 5)]);
     }
 }

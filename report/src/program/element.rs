@@ -35,7 +35,8 @@ pub enum Of {
         is_trait: bool,
         /// True if its definition was not found: it may be the same type as another one.
         is_unresolved: bool,
-        /// The implemented traits that have a method in the recording, or the supertraits of a trait.
+        /// The implemented traits that have a method in the recording, or the supertraits of a
+        /// trait.
         traits: Vec<String>,
     },
     /// The free functions of a module.
@@ -47,12 +48,13 @@ pub enum Of {
 /// The distinct objects that calls were about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receivers {
-    /// The number of objects with an identity; 0 if none is known, as with values that are moved or have no size.
+    /// The number of objects with an identity; 0 if none is known, as with values that are moved or
+    /// have no size.
     pub count: u64,
     /// True if there may be more: some objects share a row, or have no identity but a place.
     pub is_least: bool,
-    /// The places of objects that only an address identifies. This is no bound of their number: a value that moves has
-    /// several, and several values have one after the other.
+    /// The places of objects that only an address identifies. This is no bound of their number: a
+    /// value that moves has several, and several values have one after the other.
     pub places: u64,
 }
 
@@ -62,7 +64,8 @@ impl Receivers {
         self.count == 0
     }
 
-    /// The order of magnitude, for pictures and patterns: objects, and places where there is nothing better.
+    /// The order of magnitude, for pictures and patterns: objects, and places where there is
+    /// nothing better.
     pub fn magnitude(self) -> u64 {
         self.count.saturating_add(self.places)
     }
@@ -78,14 +81,22 @@ impl Receivers {
 
     /// The objects, and the places if that is all that is known of some: `n/a (21 places)`.
     pub fn with_places(self) -> String {
-        if self.places == 0 { self.to_string() } else { format!("{self} ({})", counted(self.places, "place")) }
+        if self.places == 0 {
+            self.to_string()
+        } else {
+            format!("{self} ({})", counted(self.places, "place"))
+        }
     }
 }
 
 impl fmt::Display for Receivers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.is_least { "≥" } else { "" };
-        if self.is_unknown() { f.pad("n/a") } else { f.pad(&format!("{sign}{}", grouped(self.count))) }
+        if self.is_unknown() {
+            f.pad("n/a")
+        } else {
+            f.pad(&format!("{sign}{}", grouped(self.count)))
+        }
     }
 }
 
@@ -104,7 +115,8 @@ pub struct Element {
     pub under: Option<usize>,
     /// True if it is the last child of its parent.
     pub is_last: bool,
-    /// The numbers of the calls of its methods. Its total is the time in which at least one of them was open.
+    /// The numbers of the calls of its methods. Its total is the time in which at least one of them
+    /// was open.
     pub measure: Measure,
     /// The objects that its calls were about, each counted once.
     pub receivers: Receivers,
@@ -196,14 +208,16 @@ impl Element {
         store.site(self.site()?)?.skipped.as_deref()
     }
 
-    /// True if it can run, and no method of it did. A type without a known definition may have run under another path.
+    /// True if it can run, and no method of it did. A type without a known definition may have run
+    /// under another path.
     pub fn never_ran(&self) -> bool {
         self.methods > 0 && self.ran == 0 && !self.is_unresolved()
     }
 
     /// True for what ran on objects that cannot be distinguished.
     pub fn has_unknown_receivers(&self) -> bool {
-        let takes_self = matches!(&self.of, Of::Method(Some(facts)) if facts.self_kind != SelfKind::None);
+        let takes_self =
+            matches!(&self.of, Of::Method(Some(facts)) if facts.self_kind != SelfKind::None);
         let ran_on_objects = takes_self && self.measure.count > 0 || self.receivers.places > 0;
         ran_on_objects && self.receivers.is_unknown()
     }
@@ -219,7 +233,8 @@ impl Element {
         self.measure.self_ticks.filter(|_| self.measure.timed > 0)
     }
 
-    /// Adds the numbers of a method. Methods call each other, so the total of anything but a method is added apart.
+    /// Adds the numbers of a method. Methods call each other, so the total of anything but a method
+    /// is added apart.
     pub(super) fn add(&mut self, measure: &Measure) {
         let is_method = self.site().is_some();
         let own = &mut self.measure;
@@ -241,7 +256,8 @@ impl Element {
         own.window_self_ticks = own.window_self_ticks.saturating_add(measure.window_self_ticks);
         // A method that was never timed leaves the known self time as it is.
         if measure.timed > 0 {
-            own.self_ticks = own.self_ticks.zip(measure.self_ticks).map(|(own, more)| own.saturating_add(more));
+            own.self_ticks =
+                own.self_ticks.zip(measure.self_ticks).map(|(own, more)| own.saturating_add(more));
         }
     }
 }

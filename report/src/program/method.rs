@@ -24,7 +24,8 @@ pub struct Method {
 /// What profilers measured of a method, in all processes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodProfile {
-    /// The objects that it was called on; `None` if no profiler looked at objects, or if they cannot be distinguished.
+    /// The objects that it was called on; `None` if no profiler looked at objects, or if they
+    /// cannot be distinguished.
     pub receivers: Option<Receivers>,
     /// What it returned.
     pub returns: Option<Returned>,
@@ -134,7 +135,8 @@ pub enum Returned {
 }
 
 impl Method {
-    /// Its path with the type arguments of its `impl`, which other methods of the same path do not have.
+    /// Its path with the type arguments of its `impl`, which other methods of the same path do not
+    /// have.
     pub fn path_with_arguments(&self) -> String {
         self.site.path_with_arguments()
     }
@@ -157,8 +159,8 @@ impl Method {
         self.facts.as_ref().is_some_and(|facts| facts.is_test)
     }
 
-    /// True if it counts in every ratio, pattern, picture and export of coverage: it can run, and it is no test and not
-    /// inside `#[cfg(test)]`.
+    /// True if it counts in every ratio, pattern, picture and export of coverage: it can run, and
+    /// it is no test and not inside `#[cfg(test)]`.
     pub fn is_counted(&self) -> bool {
         self.site.skipped.is_none() && !self.facts.as_ref().is_some_and(Facts::is_of_tests)
     }
@@ -184,8 +186,13 @@ impl Edge {
 }
 
 impl Returned {
-    const ALL: [Returned; 5] =
-        [Returned::Unit, Returned::Itself, Returned::Constant, Returned::NotComparable, Returned::Varies];
+    const ALL: [Returned; 5] = [
+        Returned::Unit,
+        Returned::Itself,
+        Returned::Constant,
+        Returned::NotComparable,
+        Returned::Varies,
+    ];
 
     /// The variant with this word.
     pub fn from_word(word: &str) -> Option<Returned> {

@@ -25,8 +25,8 @@ pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
 pub use method::{Edge, Instructions, Method, MethodProfile, Objects, Returned, TestCount};
 pub use profiles::{
-    CALLERS, ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, PLACES, Profiles, is_additive, lost_note, lost_values,
-    with_bound,
+    CALLERS, ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, PLACES, Profiles, is_additive, lost_note,
+    lost_values, with_bound,
 };
 pub use ratio::{Ratio, rate};
 
@@ -58,7 +58,8 @@ impl Program {
         builder.build()
     }
 
-    /// Forgets the times and callers that a profiler added up over all calls: then those of events are in their place.
+    /// Forgets the times and callers that a profiler added up over all calls: then those of events
+    /// are in their place.
     pub fn forget_calls(&mut self) {
         self.edges.clear();
         self.profiles.has_lost_edges = false;
@@ -83,17 +84,22 @@ impl Program {
         self.elements.iter().filter(|element| element.method.is_some())
     }
 
-    /// A key for each method, which no other method has: its path with the type arguments of its `impl`. If that is not enough,
-    /// as with methods under different conditions, its file and its line follow.
+    /// A key for each method, which no other method has: its path with the type arguments of its
+    /// `impl`. If that is not enough, as with methods under different conditions, its file and its
+    /// line follow.
     pub fn keys(&self) -> HashMap<SiteId, String> {
         let mut keys: HashMap<SiteId, String> = HashMap::new();
         let mut uses: HashMap<String, u32> = HashMap::new();
-        for (site, method) in self.methods().filter_map(|element| element.site().zip(element.method.as_deref())) {
+        for (site, method) in
+            self.methods().filter_map(|element| element.site().zip(element.method.as_deref()))
+        {
             let path = method.path_with_arguments();
             *uses.entry(path.clone()).or_default() += 1;
             keys.insert(site, path);
         }
-        for (site, method) in self.methods().filter_map(|element| element.site().zip(element.method.as_deref())) {
+        for (site, method) in
+            self.methods().filter_map(|element| element.site().zip(element.method.as_deref()))
+        {
             if let Some(key) = keys.get_mut(&site).filter(|key| uses[*key] > 1) {
                 *key = format!("{key}@{}:{}", method.site.file, method.site.lines.0);
             }
@@ -119,7 +125,8 @@ impl Program {
     /// The children of the element at this place.
     pub fn children(&self, at: usize) -> impl Iterator<Item = (usize, &Element)> {
         let within = self.elements.iter().enumerate().skip(at + 1);
-        let within = within.take_while(move |(_, element)| element.under.is_some_and(|under| under >= at));
+        let within =
+            within.take_while(move |(_, element)| element.under.is_some_and(|under| under >= at));
         within.filter(move |(_, element)| element.under == Some(at))
     }
 
@@ -142,12 +149,15 @@ impl Program {
         (covered, methods)
     }
 
-    /// Sorts the elements under the same parent, which are given by their places. Puts all in the order of the tree.
+    /// Sorts the elements under the same parent, which are given by their places. Puts all in the
+    /// order of the tree.
     pub fn sort_siblings(&mut self, compare: impl Fn(usize, usize) -> Ordering) {
-        let mut elements: Vec<Option<Element>> = std::mem::take(&mut self.elements).into_iter().map(Some).collect();
+        let mut elements: Vec<Option<Element>> =
+            std::mem::take(&mut self.elements).into_iter().map(Some).collect();
         let mut under: Vec<Vec<usize>> = vec![Vec::new(); elements.len() + 1];
         for (at, element) in elements.iter().enumerate() {
-            under[element.as_ref().and_then(|element| element.under).map_or(0, |at| at + 1)].push(at);
+            under[element.as_ref().and_then(|element| element.under).map_or(0, |at| at + 1)]
+                .push(at);
         }
         for siblings in &mut under {
             siblings.sort_by(|&a, &b| compare(a, b));

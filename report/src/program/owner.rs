@@ -6,8 +6,9 @@ use metaspy_reader::RecordedSite;
 /// The place of a method.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// The module of its type, or its own module if it is a free function. Empty if the path has no module. The methods that a
-    /// crate adds to a type of a crate outside the recording belong to the adding crate.
+    /// The module of its type, or its own module if it is a free function. Empty if the path has no
+    /// module. The methods that a crate adds to a type of a crate outside the recording belong to
+    /// the adding crate.
     pub module: &'a str,
     /// Its type, or the trait whose default method it is; `None` for free functions.
     pub owner: Option<Owner>,
@@ -22,34 +23,50 @@ pub struct Owner {
     pub name: String,
     /// True for a trait.
     pub is_trait: bool,
-    /// True if the definition of the type was not found. It is then identified by the module of its `impl`, and may be the
-    /// same type as another one.
+    /// True if the definition of the type was not found. It is then identified by the module of its
+    /// `impl`, and may be the same type as another one.
     pub is_unresolved: bool,
 }
 
 impl<'a> Place<'a> {
     /// The place of a site: by its facts if it was woven, and otherwise by its path.
-    pub fn new(site: &'a RecordedSite, facts: Option<&'a Facts>, is_crate: impl Fn(&str) -> bool) -> Self {
-        let Some((facts, (module, _))) = facts.zip(site.module_and_name()) else { return Place::from_path(site) };
+    pub fn new(
+        site: &'a RecordedSite,
+        facts: Option<&'a Facts>,
+        is_crate: impl Fn(&str) -> bool,
+    ) -> Self {
+        let Some((facts, (module, _))) = facts.zip(site.module_and_name()) else {
+            return Place::from_path(site);
+        };
         let name = match (&facts.of_type, &facts.of_trait) {
-            (Some(_), Some(of_trait)) => format!("{of_trait}{}::{}", facts.trait_arguments, facts.name),
+            (Some(_), Some(of_trait)) => {
+                format!("{of_trait}{}::{}", facts.trait_arguments, facts.name)
+            }
             _ => facts.name.clone(),
         };
         let Some((module, owner)) = facts.owner_module_and_name(is_crate) else {
             return Place { module, owner: None, name };
         };
-        // A recording without owners is of an older version. Its types are in the modules of their `impl`s.
-        let is_unresolved = facts.is_unresolved && site.facts.split(' ').any(|word| word == "unresolved");
+        // A recording without owners is of an older version. Its types are in the modules of their
+        // `impl`s.
+        let is_unresolved =
+            facts.is_unresolved && site.facts.split(' ').any(|word| word == "unresolved");
         let is_trait = facts.of_type.is_none();
-        Place { module, owner: Some(Owner { name: owner.to_owned(), is_trait, is_unresolved }), name }
+        Place {
+            module,
+            owner: Some(Owner { name: owner.to_owned(), is_trait, is_unresolved }),
+            name,
+        }
     }
 
-    /// The names of types begin with a capital letter. If the recording does not contain the length of the module, the module
-    /// ends before the first of them.
+    /// The names of types begin with a capital letter. If the recording does not contain the length
+    /// of the module, the module ends before the first of them.
     fn from_path(site: &'a RecordedSite) -> Self {
         let (module, name) = site.module_and_name().unwrap_or_else(|| {
             let mut ends = site.path.match_indices("::").map(|(at, _)| at);
-            let end = ends.find(|&at| begins_with_capital(&site.path[at + 2..])).or(site.path.rfind("::"));
+            let end = ends
+                .find(|&at| begins_with_capital(&site.path[at + 2..]))
+                .or(site.path.rfind("::"));
             end.map_or(("", site.path.as_str()), |at| (&site.path[..at], &site.path[at + 2..]))
         });
         match name.split_once("::").filter(|(owner, _)| begins_with_capital(owner)) {
@@ -82,27 +99,54 @@ mod tests {
     #[test]
     fn a_woven_method_has_its_place_by_its_facts() {
         check("a::b::Scene::measure", 4, "type=Scene", ("a::b", Some("Scene"), "measure"));
-        check("a::b::Scene::Layout::measure", 4, "type=Scene trait=Layout", ("a::b", Some("Scene"), "Layout::measure"));
+        check(
+            "a::b::Scene::Layout::measure",
+            4,
+            "type=Scene trait=Layout",
+            ("a::b", Some("Scene"), "Layout::measure"),
+        );
         check("a::Layout::twice", 1, "trait=Layout", ("a", Some("Layout"), "twice"));
         check("a::b::Outer::inner", 4, "c=1", ("a::b", None, "Outer::inner"));
     }
 
     #[test]
     fn a_type_is_where_it_is_defined_and_not_where_its_impl_is() {
-        check("a::b::Scene::measure", 4, "type=Scene owner=crate::Scene", ("a", Some("Scene"), "measure"));
-        check("a::b::Alias::measure", 4, "type=Alias owner=c::d::Scene", ("c::d", Some("Scene"), "measure"));
+        check(
+            "a::b::Scene::measure",
+            4,
+            "type=Scene owner=crate::Scene",
+            ("a", Some("Scene"), "measure"),
+        );
+        check(
+            "a::b::Alias::measure",
+            4,
+            "type=Alias owner=c::d::Scene",
+            ("c::d", Some("Scene"), "measure"),
+        );
         check(
             "a::b::Vec::Area::area",
             4,
             "type=Vec trait=Area owner=std::vec::Vec",
             ("a", Some("std::vec::Vec"), "Area::area"),
         );
-        check("a::b::u8::Area::area", 4, "type=u8 trait=Area owner=u8", ("a", Some("u8"), "Area::area"));
-        let unresolved = RecordedSite { module: 4, facts: "type=X unresolved".into(), ..site(1, "a::b::X::get") };
+        check(
+            "a::b::u8::Area::area",
+            4,
+            "type=u8 trait=Area owner=u8",
+            ("a", Some("u8"), "Area::area"),
+        );
+        let unresolved = RecordedSite {
+            module: 4,
+            facts: "type=X unresolved".into(),
+            ..site(1, "a::b::X::get")
+        };
         let facts = unresolved.facts();
         let place = Place::new(&unresolved, facts.as_ref(), |name| name == "a");
         assert_eq!(place.module, "a::b");
-        assert_eq!(place.owner, Some(Owner { name: "X".into(), is_trait: false, is_unresolved: true }));
+        assert_eq!(
+            place.owner,
+            Some(Owner { name: "X".into(), is_trait: false, is_unresolved: true })
+        );
     }
 
     #[test]

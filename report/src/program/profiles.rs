@@ -1,7 +1,7 @@
 //! The tables of method profilers, by method.
 //!
-//! The tables of metaspy's own profilers become the fields of a [`MethodProfile`]. Those of all other profilers become
-//! columns, without any code for that profiler.
+//! The tables of metaspy's own profilers become the fields of a [`MethodProfile`]. Those of all
+//! other profilers become columns, without any code for that profiler.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,7 +29,11 @@ pub const PLACES: &str = "places";
 pub fn lost_values(profiles: &[Profile]) -> BTreeMap<String, u64> {
     let mut lost = BTreeMap::new();
     for profile in profiles {
-        let values = profile.tables.iter().filter(|table| table.key != KeyKind::Sampled).map(|table| table.lost);
+        let values = profile
+            .tables
+            .iter()
+            .filter(|table| table.key != KeyKind::Sampled)
+            .map(|table| table.lost);
         let values = values.fold(0, u64::saturating_add);
         if values > 0 {
             *lost.entry(profile.name.clone()).or_default() += values;
@@ -40,11 +44,14 @@ pub fn lost_values(profiles: &[Profile]) -> BTreeMap<String, u64> {
 
 /// A sentence about values of a profiler that found no room.
 pub fn lost_note(profiler: &str, lost: u64) -> String {
-    format!("{} of `{profiler}` found no room; set METASPY_BUDGET to a larger size", counted(lost, "value"))
+    format!(
+        "{} of `{profiler}` found no room; set METASPY_BUDGET to a larger size",
+        counted(lost, "value")
+    )
 }
 
-/// True if the values of several methods in a column can be merged. Numbers of distinct objects cannot: an object may
-/// have been in several methods. Total times cannot: methods call each other.
+/// True if the values of several methods in a column can be merged. Numbers of distinct objects
+/// cannot: an object may have been in several methods. Total times cannot: methods call each other.
 pub fn is_additive(profiler: &str, column: &str) -> bool {
     match profiler {
         built_in::COVERAGE => !matches!(column, "receivers" | PLACES | "identity"),
@@ -53,12 +60,20 @@ pub fn is_additive(profiler: &str, column: &str) -> bool {
     }
 }
 
-/// Marks a value that is a lower bound for its site. Without deep weaving, [`COVERAGE`](built_in::COVERAGE) stops at a method
-/// whose receivers it has counted: then the calls that the method made go on, and their number does not.
-pub fn with_bound(store: &Store, profiler: &str, column: &str, site: SiteId, value: Value) -> Value {
+/// Marks a value that is a lower bound for its site. Without deep weaving,
+/// [`COVERAGE`](built_in::COVERAGE) stops at a method whose receivers it has counted: then the
+/// calls that the method made go on, and their number does not.
+pub fn with_bound(
+    store: &Store,
+    profiler: &str,
+    column: &str,
+    site: SiteId,
+    value: Value,
+) -> Value {
     // Earlier recordings call it `calls`.
     let is_bounded = profiler == built_in::COVERAGE && matches!(column, "calls made" | "calls");
-    let is_deep = || store.site(site).is_some_and(|site| site.facts.split(' ').any(|word| word == "deep"));
+    let is_deep =
+        || store.site(site).is_some_and(|site| site.facts.split(' ').any(|word| word == "deep"));
     match value {
         Value::Number(number) if is_bounded && !is_deep() => Value::AtLeast(number),
         value => value,
@@ -68,13 +83,16 @@ pub fn with_bound(store: &Store, profiler: &str, column: &str, site: SiteId, val
 /// The profiles of one or more recordings.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {
-    /// By the name of the profiler, the columns that it declared, with the name of their table in front.
+    /// By the name of the profiler, the columns that it declared, with the name of their table in
+    /// front.
     pub columns: BTreeMap<String, Vec<(String, Column)>>,
     /// By the name of the profiler, the values that found no room in a recording.
     pub lost: BTreeMap<String, u64>,
-    /// Likewise, the calls without a calling context, because the tree was full or too deep: their callers are not known.
+    /// Likewise, the calls without a calling context, because the tree was full or too deep: their
+    /// callers are not known.
     pub cut: BTreeMap<String, u64>,
-    /// True if calls between methods found no room in a recording. The lists of callees may then be short.
+    /// True if calls between methods found no room in a recording. The lists of callees may then be
+    /// short.
     pub has_lost_edges: bool,
 }
 
@@ -108,11 +126,19 @@ impl Profiles {
 
     /// The columns of all other profilers: name of the profiler, name and unit of the column.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        let built_in =
-            [built_in::COVERAGE, built_in::CALLS, built_in::CONTEXTS, built_in::ALLOCATIONS, built_in::TYPES];
-        let others = self.columns.iter().filter(move |(name, _)| !built_in.contains(&name.as_str()));
+        let built_in = [
+            built_in::COVERAGE,
+            built_in::CALLS,
+            built_in::CONTEXTS,
+            built_in::ALLOCATIONS,
+            built_in::TYPES,
+        ];
+        let others =
+            self.columns.iter().filter(move |(name, _)| !built_in.contains(&name.as_str()));
         others.flat_map(|(profiler, columns)| {
-            columns.iter().map(|(name, column)| (profiler.as_str(), name.as_str(), column.unit.as_str()))
+            columns
+                .iter()
+                .map(|(name, column)| (profiler.as_str(), name.as_str(), column.unit.as_str()))
         })
     }
 
@@ -133,7 +159,8 @@ impl Profiles {
 
     /// Sentences about values that are missing.
     pub fn doubts(&self) -> Vec<String> {
-        let mut doubts: Vec<String> = self.lost.iter().map(|(name, lost)| lost_note(name, *lost)).collect();
+        let mut doubts: Vec<String> =
+            self.lost.iter().map(|(name, lost)| lost_note(name, *lost)).collect();
         let cut: u64 = self.cut.values().sum();
         if cut > 0 {
             doubts.push(cut_note(cut));
@@ -165,7 +192,9 @@ impl Builder {
                     // Several values of a call have types: their sum is no number of the method.
                     (built_in::TYPES, _) => {}
                     _ if table.key == KeyKind::Sampled => {}
-                    (name, _) if table.key != KeyKind::Context => self.add_columns(name, table, places),
+                    (name, _) if table.key != KeyKind::Context => {
+                        self.add_columns(name, table, places)
+                    }
                     (name, _) => {
                         self.add_objects(table, places);
                         // `Calls` has the same edges, with times.
@@ -183,21 +212,30 @@ impl Builder {
         }
     }
 
-    fn profile_at(&mut self, places: &HashMap<SiteId, usize>, site: SiteId) -> Option<&mut MethodProfile> {
+    fn profile_at(
+        &mut self,
+        places: &HashMap<SiteId, usize>,
+        site: SiteId,
+    ) -> Option<&mut MethodProfile> {
         let place = *places.get(&site)?;
         self.elements[place].method.as_mut().map(|method| &mut method.profile)
     }
 
     /// With types, a hook sees the types of returned values: their values only where it is deep.
-    fn add_coverage(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>, has_types: bool) {
+    fn add_coverage(
+        &mut self,
+        table: &ProfileTable,
+        places: &HashMap<SiteId, usize>,
+        has_types: bool,
+    ) {
         for row in &table.rows {
             let Some(&place) = places.get(&row.key.site()) else { continue };
             let Some(method) = self.elements[place].method.as_mut() else { continue };
-            let sees_types_alone = has_types && method.facts.as_ref().is_some_and(|facts| !facts.is_deep);
+            let sees_types_alone =
+                has_types && method.facts.as_ref().is_some_and(|facts| !facts.is_deep);
             let profile = &mut method.profile;
             let receivers = table.value(row.key, "receivers");
-            let is_by_address =
-                matches!(table.value(row.key, "identity"), Value::Choice(word) if word == built_in::ADDRESS);
+            let is_by_address = matches!(table.value(row.key, "identity"), Value::Choice(word) if word == built_in::ADDRESS);
             if let Some(number) = receivers.number() {
                 // Objects of different processes are different objects.
                 let mut all = profile.receivers.unwrap_or_default();
@@ -215,7 +253,9 @@ impl Builder {
                 profile.returns = profile.returns.max(returned.filter(|_| is_known));
             }
             // Earlier recordings call it `calls`, as if it were the executions.
-            let made = ["calls made", "calls"].into_iter().find_map(|column| table.value(row.key, column).number());
+            let made = ["calls made", "calls"]
+                .into_iter()
+                .find_map(|column| table.value(row.key, column).number());
             profile.calls += made.unwrap_or(0);
         }
     }
@@ -240,7 +280,9 @@ impl Builder {
             if let RowKey::Subject(site, test) = row.key
                 && let Some(profile) = self.profile_at(places, site)
             {
-                profile.tests.insert(store.label(test).map_or_else(|| store.subject_text(test), str::to_owned));
+                profile.tests.insert(
+                    store.label(test).map_or_else(|| store.subject_text(test), str::to_owned),
+                );
             }
         }
     }
@@ -252,7 +294,8 @@ impl Builder {
         places: &HashMap<SiteId, usize>,
         mark: fn(&mut MethodProfile),
     ) -> bool {
-        let incomplete: Vec<SiteId> = places.keys().copied().filter(|site| table.is_incomplete(*site)).collect();
+        let incomplete: Vec<SiteId> =
+            places.keys().copied().filter(|site| table.is_incomplete(*site)).collect();
         incomplete.iter().filter_map(|site| self.profile_at(places, *site).map(mark)).count() > 0
     }
 
@@ -267,14 +310,19 @@ impl Builder {
     }
 
     fn add_callers(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
-        let has_lost = self.mark_incomplete(table, places, |profile| profile.has_lost_callers = true);
+        let has_lost =
+            self.mark_incomplete(table, places, |profile| profile.has_lost_callers = true);
         self.profiles.has_lost_edges |= has_lost;
         for row in &table.rows {
             let RowKey::Caller(callee, caller) = row.key else { continue };
             let Some(&callee) = places.get(&callee) else { continue };
             let caller = caller.and_then(|caller| places.get(&caller).copied());
             let number = |column| table.value(row.key, column).number().unwrap_or(0);
-            let edge = Edge { count: number("calls"), total_ns: number("total"), is_least: row.is_incomplete };
+            let edge = Edge {
+                count: number("calls"),
+                total_ns: number("total"),
+                is_least: row.is_incomplete,
+            };
             if let Some(method) = &mut self.elements[callee].method {
                 method.profile.timed_calls += edge.count;
             }
@@ -299,8 +347,14 @@ impl Builder {
     }
 
     /// The edges of a tree of calling contexts: each context is called by the one around it.
-    fn add_contexts(&mut self, profiler: &str, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
-        let has_lost = self.mark_incomplete(table, places, |profile| profile.has_lost_callers = true);
+    fn add_contexts(
+        &mut self,
+        profiler: &str,
+        table: &ProfileTable,
+        places: &HashMap<SiteId, usize>,
+    ) {
+        let has_lost =
+            self.mark_incomplete(table, places, |profile| profile.has_lost_callers = true);
         self.profiles.has_lost_edges |= has_lost;
         let id = |row| table.value(row, "context").number();
         let sites: HashMap<u64, SiteId> =
@@ -322,7 +376,11 @@ impl Builder {
         }
     }
 
-    fn add_instructed_calls(&mut self, places: &HashMap<SiteId, usize>, measures: &HashMap<SiteId, Measure>) {
+    fn add_instructed_calls(
+        &mut self,
+        places: &HashMap<SiteId, usize>,
+        measures: &HashMap<SiteId, Measure>,
+    ) {
         for (&site, measure) in measures {
             if let Some(profile) = self.profile_at(places, site) {
                 profile.instructed_calls += measure.count;
@@ -330,7 +388,12 @@ impl Builder {
         }
     }
 
-    fn add_columns(&mut self, profiler: &str, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+    fn add_columns(
+        &mut self,
+        profiler: &str,
+        table: &ProfileTable,
+        places: &HashMap<SiteId, usize>,
+    ) {
         for row in &table.rows {
             let Some(profile) = self.profile_at(places, row.key.site()) else { continue };
             let columns = profile.columns.entry(profiler.to_owned()).or_default();
@@ -338,7 +401,8 @@ impl Builder {
                 let value = row.value(table, at);
                 let empty = || ColumnValue { column: column.clone(), value: Value::Empty };
                 let known = columns.entry(name_of(table, column)).or_insert_with(empty);
-                known.value = std::mem::replace(&mut known.value, Value::Empty).merged(value, column);
+                known.value =
+                    std::mem::replace(&mut known.value, Value::Empty).merged(value, column);
             }
         }
     }
@@ -347,14 +411,20 @@ impl Builder {
     pub(super) fn edges_by_site(&self) -> Vec<(Option<SiteId>, SiteId, Edge)> {
         let site = |place: usize| self.elements[place].site();
         let edges = self.edges.iter();
-        edges.filter_map(|(&(callee, caller), edge)| Some((caller.and_then(site), site(callee)?, *edge))).collect()
+        edges
+            .filter_map(|(&(callee, caller), edge)| {
+                Some((caller.and_then(site), site(callee)?, *edge))
+            })
+            .collect()
     }
 
     /// Gives each method its callers and its callees, by path and with the most frequent first.
     pub(super) fn finish_edges(&mut self) {
         let mut callers: BTreeMap<usize, BTreeMap<Option<String>, Edge>> = BTreeMap::new();
         let mut callees: BTreeMap<usize, BTreeMap<String, Edge>> = BTreeMap::new();
-        let path = |place: usize| self.elements[place].method.as_ref().map(|method| method.site.path.clone());
+        let path = |place: usize| {
+            self.elements[place].method.as_ref().map(|method| method.site.path.clone())
+        };
         for (&(callee, caller), edge) in &self.edges {
             callers.entry(callee).or_default().entry(caller.and_then(path)).or_default().add(*edge);
             if let Some((caller, path)) = caller.zip(path(callee)) {
@@ -376,7 +446,11 @@ impl Builder {
 
 /// The name of a column: the name of its table, if that has one, and its own.
 fn name_of(table: &ProfileTable, column: &Column) -> String {
-    if table.name.is_empty() { column.name.clone() } else { format!("{} {}", table.name, column.name) }
+    if table.name.is_empty() {
+        column.name.clone()
+    } else {
+        format!("{} {}", table.name, column.name)
+    }
 }
 
 fn most_frequent_first<P>(edges: BTreeMap<P, Edge>) -> Vec<(P, Edge)> {

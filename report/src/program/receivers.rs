@@ -7,9 +7,11 @@ use metaspy_reader::TallyRow;
 
 use super::element::{Element, Receivers};
 
-/// Counts the objects of a recording, for the elements around a method as well: an object counts once in each element.
+/// Counts the objects of a recording, for the elements around a method as well: an object counts
+/// once in each element.
 ///
-/// An address does not identify an object: values move, and memory is used again. So places are counted apart.
+/// An address does not identify an object: values move, and memory is used again. So places are
+/// counted apart.
 pub fn count(
     elements: &mut [Element],
     places: &HashMap<SiteId, usize>,
@@ -18,7 +20,10 @@ pub fn count(
 ) {
     let mut known: Vec<(Subject, usize)> = Vec::with_capacity(rows.len());
     for row in rows {
-        let Some((subject, &place)) = row.subject.zip(row.site.and_then(|site| places.get(&site))) else { continue };
+        let Some((subject, &place)) = row.subject.zip(row.site.and_then(|site| places.get(&site)))
+        else {
+            continue;
+        };
         if row.is_others() || is_place(subject.kind) {
             let mut at = Some(place);
             while let Some(element) = at.map(|at| &mut elements[at]) {
@@ -59,22 +64,25 @@ pub fn count(
 struct Within {
     /// The methods whose receivers were counted.
     methods: u32,
-    /// The most receivers of a method, and the most places; lower bounds if those of any method are one, or unknown.
+    /// The most receivers of a method, and the most places; lower bounds if those of any method are
+    /// one, or unknown.
     most: Receivers,
     /// True if a profiler counted objects that the union lacks.
     is_apart: bool,
 }
 
-/// Gives each method the number that a profiler counted, if it knows more than the tally. The profiler counted the
-/// objects of each method alone. So the number of the elements around is a lower bound, unless only one method has
-/// receivers.
+/// Gives each method the number that a profiler counted, if it knows more than the tally. The
+/// profiler counted the objects of each method alone. So the number of the elements around is a
+/// lower bound, unless only one method has receivers.
 pub fn complete(elements: &mut [Element]) {
     let mut within = vec![Within::default(); elements.len()];
     for at in 0..elements.len() {
         let Some(method) = &elements[at].method else { continue };
         let tallied = elements[at].receivers;
         let known = match method.profile.receivers {
-            Some(profiled) if profiled.is_least && tallied.magnitude() >= profiled.magnitude() => tallied,
+            Some(profiled) if profiled.is_least && tallied.magnitude() >= profiled.magnitude() => {
+                tallied
+            }
             Some(profiled) => profiled,
             None => tallied,
         };
@@ -91,7 +99,9 @@ pub fn complete(elements: &mut [Element]) {
             around = elements[place].under;
         }
     }
-    for (element, all) in elements.iter_mut().zip(within).filter(|(element, _)| element.method.is_none()) {
+    for (element, all) in
+        elements.iter_mut().zip(within).filter(|(element, _)| element.method.is_none())
+    {
         let union = element.receivers;
         element.receivers = match all.methods {
             0 => union,
@@ -120,8 +130,10 @@ mod tests {
     fn check(rows: &[(u32, u16, u64)], expected: &[(&str, u64, bool)]) {
         let mut builder = Builder::new();
         let mut places = HashMap::new();
-        for (id, path) in [(1, "a::b::Scene::measure"), (2, "a::b::Scene::paint"), (3, "a::frame")] {
-            let place = builder.add_site(&site(id, path), &Measure::default()).expect("it is a method");
+        for (id, path) in [(1, "a::b::Scene::measure"), (2, "a::b::Scene::paint"), (3, "a::frame")]
+        {
+            let place =
+                builder.add_site(&site(id, path), &Measure::default()).expect("it is a method");
             places.insert(SiteId(id), place);
         }
         let row = |&(site, kind, key): &(u32, u16, u64)| TallyRow {
@@ -129,17 +141,26 @@ mod tests {
             subject: Some(Subject::new(KindId(kind), key)),
             measure: Measure::default(),
         };
-        count(&mut builder.elements, &places, &rows.iter().map(row).collect::<Vec<_>>(), |kind| kind == PLACE);
+        count(&mut builder.elements, &places, &rows.iter().map(row).collect::<Vec<_>>(), |kind| {
+            kind == PLACE
+        });
         let found = builder.elements.iter().filter(|it| it.receivers != Default::default());
-        let found: Vec<_> = found.map(|it| (it.name.as_str(), it.receivers.count, it.receivers.is_least)).collect();
+        let found: Vec<_> =
+            found.map(|it| (it.name.as_str(), it.receivers.count, it.receivers.is_least)).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn an_address_is_no_object() {
-        check(&[(3, 9, 5), (3, 9, 6)], &[("a", 0, true), ("(functions)", 0, true), ("frame", 0, true)]);
+        check(
+            &[(3, 9, 5), (3, 9, 6)],
+            &[("a", 0, true), ("(functions)", 0, true), ("frame", 0, true)],
+        );
         // What is known beside it is a lower bound.
-        check(&[(3, 9, 5), (3, 1, 5)], &[("a", 1, true), ("(functions)", 1, true), ("frame", 1, true)]);
+        check(
+            &[(3, 9, 5), (3, 1, 5)],
+            &[("a", 1, true), ("(functions)", 1, true), ("frame", 1, true)],
+        );
         let moved = Receivers { is_least: true, places: 21, ..Receivers::default() };
         assert_eq!(
             (moved.to_string(), moved.with_places(), moved.magnitude()),
@@ -165,12 +186,17 @@ mod tests {
 
     #[test]
     fn the_same_key_of_another_kind_is_another_object() {
-        check(&[(3, 1, 5), (3, 2, 5)], &[("a", 2, false), ("(functions)", 2, false), ("frame", 2, false)]);
+        check(
+            &[(3, 1, 5), (3, 2, 5)],
+            &[("a", 2, false), ("(functions)", 2, false), ("frame", 2, false)],
+        );
     }
 
-    /// Checks the receivers of a module and its types, from those that a profiler counted of each method.
+    /// Checks the receivers of a module and its types, from those that a profiler counted of each
+    /// method.
     fn check_profiled(methods: &[(&str, &str, u64)], expected: &[&str]) {
-        let sites: Vec<_> = methods.iter().map(|(path, facts, _)| (woven("a", path, facts), 1)).collect();
+        let sites: Vec<_> =
+            methods.iter().map(|(path, facts, _)| (woven("a", path, facts), 1)).collect();
         let mut builder = testing::builder(&sites);
         for (path, _, count) in methods.iter().filter(|(.., count)| *count > 0) {
             let method = Identity::new(&format!("a::{path}"), "src/lib.rs", 1);
@@ -179,7 +205,8 @@ mod tests {
         }
         let program = builder.build();
         let parts = program.elements.iter().filter(|element| element.method.is_none());
-        let found: Vec<_> = parts.map(|part| format!("{} {}", part.path_text(), part.receivers)).collect();
+        let found: Vec<_> =
+            parts.map(|part| format!("{} {}", part.path_text(), part.receivers)).collect();
         assert_eq!(found, expected);
     }
 

@@ -8,7 +8,16 @@ use super::{Builder, Program};
 /// A site of an observed method.
 pub fn site(id: u32, path: &str) -> RecordedSite {
     let (kind, file, facts) = (SiteKind::Method, String::new(), String::new());
-    RecordedSite { id: SiteId(id), kind, path: path.into(), file, lines: (1, 1), skipped: None, module: 0, facts }
+    RecordedSite {
+        id: SiteId(id),
+        kind,
+        path: path.into(),
+        file,
+        lines: (1, 1),
+        skipped: None,
+        module: 0,
+        facts,
+    }
 }
 
 /// A woven function of a module. A type without an owner is defined in the module.

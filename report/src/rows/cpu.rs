@@ -34,7 +34,10 @@ impl CpuTotals {
     pub fn read(store: &Store) -> Option<CpuTotals> {
         let mut totals = CpuTotals::default();
         let profiles = store.united_profiles();
-        let tables = profiles.iter().filter(|profile| profile.name == PROFILE).flat_map(|profile| &profile.tables);
+        let tables = profiles
+            .iter()
+            .filter(|profile| profile.name == PROFILE)
+            .flat_map(|profile| &profile.tables);
         for table in tables {
             totals.lost_rows += table.lost;
             for row in &table.rows {
@@ -65,10 +68,11 @@ impl Cpu {
 impl Row {
     /// The samples in its own events: not in those inside them.
     pub fn cpu(&self) -> Cpu {
-        let column = |name: &str| match self.profiles.get(PROFILE).and_then(|columns| columns.get(name)) {
-            Some(found) => found.value.number().unwrap_or(0),
-            None => 0,
-        };
+        let column =
+            |name: &str| match self.profiles.get(PROFILE).and_then(|columns| columns.get(name)) {
+                Some(found) => found.value.number().unwrap_or(0),
+                None => 0,
+            };
         Cpu { samples: column(SAMPLES), ns: column(PROFILE) }
     }
 }
@@ -79,14 +83,16 @@ impl Report {
         self.rows.sort_by_key(|row| std::cmp::Reverse(row.cpu().samples));
     }
 
-    /// The totals that rows are shares of. Rows by cause have none: samples are in an event, not in what it led to.
+    /// The totals that rows are shares of. Rows by cause have none: samples are in an event, not in
+    /// what it led to.
     pub(super) fn cpu_of(store: &Store, by: By) -> Option<CpuTotals> {
         CpuTotals::read(store).filter(|_| !by.is_of_causes())
     }
 }
 
-/// The half width of the interval around `part` of `whole` samples that holds the true share with 95 % probability, in
-/// percent of the whole: Wilson's interval for a share, so that 0 samples have an error, too.
+/// The half width of the interval around `part` of `whole` samples that holds the true share with
+/// 95 % probability, in percent of the whole: Wilson's interval for a share, so that 0 samples have
+/// an error, too.
 pub fn error_percent(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         return 100.0;

@@ -189,7 +189,9 @@ impl Serialize for Rows<'_> {
         let known_outcomes = KnownOutcomes::of(self.store);
         for row in self.rows {
             let outcomes = known_outcomes.of_calls(row.site_id, &row.measure);
-            let share = |of: fn(&Shares, &Measure) -> Option<f64>| of(self.shares, &row.measure).map(hundredths);
+            let share = |of: fn(&Shares, &Measure) -> Option<f64>| {
+                of(self.shares, &row.measure).map(hundredths)
+            };
             seq.serialize_element(&RowOut {
                 site: row.site.as_deref(),
                 key: match &row.key {
@@ -209,18 +211,22 @@ impl Serialize for Rows<'_> {
                 max_ns: row.max_ns(self.store),
                 count_percent: share(Shares::calls),
                 // The methods of a part call each other, so it has no total.
-                total_percent: share(Shares::total).filter(|_| row.part.is_none() && !self.is_filtered),
+                total_percent: share(Shares::total)
+                    .filter(|_| row.part.is_none() && !self.is_filtered),
                 self_percent: share(Shares::self_time),
                 timed: row.measure.timed,
                 partial: row.measure.is_partly_timed(),
                 lost: row.measure.lost,
                 failed: outcomes.failed,
-                failed_as: Some(row.failure).filter(|&word| row.measure.failed > 0 && word != "failed"),
+                failed_as: Some(row.failure)
+                    .filter(|&word| row.measure.failed > 0 && word != "failed"),
                 panicked: outcomes.panicked,
                 cancelled: outcomes.cancelled,
                 running: outcomes.running,
                 cpu_percent: self.cpu.map(|cpu| hundredths(row.cpu().percent(cpu.all))),
-                cpu_error_percent: self.cpu.map(|cpu| hundredths(error_percent(row.cpu().samples, cpu.all.samples))),
+                cpu_error_percent: self
+                    .cpu
+                    .map(|cpu| hundredths(error_percent(row.cpu().samples, cpu.all.samples))),
                 part: row.part.as_ref().map(|part| PartOut::of(part, &row.measure)),
                 profiles: profile_values(&row.profiles),
             })?;
@@ -234,7 +240,8 @@ fn hundredths(percent: f64) -> f64 {
     (percent * 100.0).round() / 100.0
 }
 
-/// The values of method profilers, by the names of profiler and column. A lower bound is marked by a second key.
+/// The values of method profilers, by the names of profiler and column. A lower bound is marked by
+/// a second key.
 pub fn profile_values(profiles: &Values) -> serde_json::Map<String, serde_json::Value> {
     profiles.iter().map(|(name, columns)| (name.clone(), column_values(columns))).collect()
 }

@@ -49,9 +49,13 @@ impl Losses {
     /// Reads them.
     pub fn read(store: &Store) -> Losses {
         let scope = Scope { meta: true, detail: DetailLevel::Counts, ..Scope::default() };
-        let rows = store.tally(By::Site, &scope).rows.into_iter().filter(|row| row.measure.lost > 0);
-        let path = |row: &metaspy_reader::TallyRow| row.site.map_or(String::new(), |id| store.site_path(id).into());
-        let mut sites: Vec<LostAt> = rows.map(|row| LostAt { site: path(&row), calls: row.measure.lost }).collect();
+        let rows =
+            store.tally(By::Site, &scope).rows.into_iter().filter(|row| row.measure.lost > 0);
+        let path = |row: &metaspy_reader::TallyRow| {
+            row.site.map_or(String::new(), |id| store.site_path(id).into())
+        };
+        let mut sites: Vec<LostAt> =
+            rows.map(|row| LostAt { site: path(&row), calls: row.measure.lost }).collect();
         sites.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.site.cmp(&b.site)));
         let mut found = store.losses();
         found.times.sort_by_key(|loss| loss.from);
@@ -61,7 +65,13 @@ impl Losses {
             let (from_ns, to_ns) = (store.time_ns(loss.from), store.time_ns(loss.to));
             match times.last_mut().filter(|time| from_ns <= time.to_ns.saturating_add(near)) {
                 Some(time) => time.add(to_ns, loss.calls, loss.lane),
-                None => times.push(LostWhile { from_ns, to_ns, calls: loss.calls, lanes: 1, of: vec![loss.lane] }),
+                None => times.push(LostWhile {
+                    from_ns,
+                    to_ns,
+                    calls: loss.calls,
+                    lanes: 1,
+                    of: vec![loss.lane],
+                }),
             }
         }
         Losses { sites, times, elsewhere: found.elsewhere }
@@ -71,18 +81,26 @@ impl Losses {
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if !self.sites.is_empty() {
-            let name = |at: &LostAt| format!("{} {}", clean(short_path(&at.site)), grouped(at.calls));
-            sentences.push(format!("lost at {}", some(self.sites.iter().map(name), self.sites.len())));
+            let name =
+                |at: &LostAt| format!("{} {}", clean(short_path(&at.site)), grouped(at.calls));
+            sentences
+                .push(format!("lost at {}", some(self.sites.iter().map(name), self.sites.len())));
         }
         let mut order: Vec<&LostWhile> = self.times.iter().collect();
         order.sort_by_key(|time| std::cmp::Reverse(time.calls));
         order.truncate(NAMED);
         order.sort_by_key(|time| time.from_ns);
         if !order.is_empty() {
-            sentences.push(format!("lost {}", some(order.into_iter().map(LostWhile::sentence), self.times.len())));
+            sentences.push(format!(
+                "lost {}",
+                some(order.into_iter().map(LostWhile::sentence), self.times.len())
+            ));
         }
         if self.elsewhere > 0 && !self.times.is_empty() {
-            sentences.push(format!("lost at unknown times, before the window: {}", counted(self.elsewhere, "call")));
+            sentences.push(format!(
+                "lost at unknown times, before the window: {}",
+                counted(self.elsewhere, "call")
+            ));
         }
         sentences
     }
@@ -100,7 +118,11 @@ impl LostWhile {
 
     fn sentence(&self) -> String {
         let (from, to) = (seconds(self.from_ns), seconds(self.to_ns));
-        format!("from {from} to {to} s: {} on {}", counted(self.calls, "call"), counted(self.lanes as u64, "lane"))
+        format!(
+            "from {from} to {to} s: {} on {}",
+            counted(self.calls, "call"),
+            counted(self.lanes as u64, "lane")
+        )
     }
 }
 

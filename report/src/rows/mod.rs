@@ -49,8 +49,16 @@ pub enum By {
 
 impl By {
     /// All of them.
-    pub const ALL: [By; 8] =
-        [By::Subject, By::Site, By::SiteSubject, By::Cause, By::Sender, By::SenderSubject, By::Type, By::Package];
+    pub const ALL: [By; 8] = [
+        By::Subject,
+        By::Site,
+        By::SiteSubject,
+        By::Cause,
+        By::Sender,
+        By::SenderSubject,
+        By::Type,
+        By::Package,
+    ];
 
     /// The word for it on the command line and in JSON.
     pub fn name(self) -> &'static str {
@@ -108,7 +116,8 @@ pub struct Report {
     pub has_others: bool,
     /// The shares of the rows, in percent.
     pub shares: Shares,
-    /// True if a filter was applied. What a call led to may not pass it, so a total is no part of the time of all rows.
+    /// True if a filter was applied. What a call led to may not pass it, so a total is no part of
+    /// the time of all rows.
     pub is_filtered: bool,
     /// What is damaged or missing, as sentences.
     pub damage: Vec<String>,
@@ -142,7 +151,8 @@ pub struct Row {
     pub site_id: Option<SiteId>,
     /// Its name: the label of the subject, or the last part of the path of the site.
     pub label: Option<String>,
-    /// The word for calls of it that failed: `none` or `err` if they are those of one site with such a return type.
+    /// The word for calls of it that failed: `none` or `err` if they are those of one site with
+    /// such a return type.
     pub failure: &'static str,
     /// The kind of the site or of the subject.
     pub kind: Option<String>,
@@ -173,8 +183,8 @@ pub struct Part {
 /// The item of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The path of a site, a type or a package. Free functions have the path of their module. Sites of one path have type
-    /// arguments in theirs, or their file and line behind it.
+    /// The path of a site, a type or a package. Free functions have the path of their module. Sites
+    /// of one path have type arguments in theirs, or their file and line behind it.
     Site(String),
     /// The key of a subject.
     Subject(u64),
@@ -183,19 +193,26 @@ pub enum Key {
 }
 
 impl Report {
-    /// Leaves the columns of these method profilers only. An error names those that the recording has.
+    /// Leaves the columns of these method profilers only. An error names those that the recording
+    /// has.
     pub fn keep_profiles(&mut self, store: &Store, names: &[String]) -> Result<(), String> {
-        let known: BTreeSet<String> = store.united_profiles().into_iter().map(|profile| profile.name).collect();
+        let known: BTreeSet<String> =
+            store.united_profiles().into_iter().map(|profile| profile.name).collect();
         if let Some(name) = names.iter().find(|name| !known.contains(*name)) {
             let known: Vec<String> = known.into_iter().collect();
             return Err(match known.is_empty() {
                 true => format!("--profile {name}: no method profiler was installed in this run"),
                 false => {
-                    format!("--profile {name}: there is no such profiler in the recording; it has {}", known.join(", "))
+                    format!(
+                        "--profile {name}: there is no such profiler in the recording; it has {}",
+                        known.join(", ")
+                    )
                 }
             });
         }
-        self.rows.iter_mut().for_each(|row| row.profiles.retain(|profile, _| names.contains(profile)));
+        self.rows
+            .iter_mut()
+            .for_each(|row| row.profiles.retain(|profile, _| names.contains(profile)));
         self.has_chosen_profiles = true;
         Ok(())
     }
@@ -224,7 +241,8 @@ impl Report {
         let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
         sort(&mut rows);
         // Under a filter, a site without matching events may have been called.
-        let silent = if filter.is_all() { silent(store, &profiles, by, &tally.rows) } else { Vec::new() };
+        let silent =
+            if filter.is_all() { silent(store, &profiles, by, &tally.rows) } else { Vec::new() };
         // Sites with values of profilers were not called, either.
         let is_never = |row: &&Row| by != By::Subject || row.profiles.is_empty();
         let never = if top.is_all() { 0 } else { silent.iter().filter(is_never).count() };
@@ -233,7 +251,8 @@ impl Report {
         }
         distinguish(store, &mut rows);
         let shares = tally.shares();
-        let (has_others, shared) = (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
+        let (has_others, shared) =
+            (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
         let is_filtered = !filter.is_all();
         let lost_values = profiles.lost;
         Report {
@@ -245,16 +264,25 @@ impl Report {
         }
     }
 
-    /// The first rows by subject, in memory that does not grow with the number of subjects. `None` if [`Report::new`] must count
-    /// all rows: of other groupings, for other orders, and where subjects cannot be counted in parts.
-    pub fn of_first(store: &Store, by: By, filter: &Filter, most: usize, sort: &Sort) -> Option<Report> {
+    /// The first rows by subject, in memory that does not grow with the number of subjects. `None`
+    /// if [`Report::new`] must count all rows: of other groupings, for other orders, and where
+    /// subjects cannot be counted in parts.
+    pub fn of_first(
+        store: &Store,
+        by: By,
+        filter: &Filter,
+        most: usize,
+        sort: &Sort,
+    ) -> Option<Report> {
         let tallied = match by {
             By::Subject => store::By::Subject,
             By::SiteSubject => store::By::SiteSubject,
             _ => return None,
         };
         let rank = sort.rank()?;
-        let name = |row: &store::TallyRow| row.subject.map(|subject| store.subject_text(subject)).unwrap_or_default();
+        let name = |row: &store::TallyRow| {
+            row.subject.map(|subject| store.subject_text(subject)).unwrap_or_default()
+        };
         let order = store::RowOrder { rank: &rank, name: &name };
         let mut labelled_rows = 0;
         let profiles = Profiles::read(store);
@@ -276,7 +304,12 @@ impl Report {
         let never = labelled.saturating_sub(labelled_rows);
         let report = Report::of_rows(store, by, rows, first.exact, first.shares, never);
         let is_filtered = !filter.is_all();
-        Some(Report { row_count: first.row_count, lost_values: profiles.lost, is_filtered, ..report })
+        Some(Report {
+            row_count: first.row_count,
+            lost_values: profiles.lost,
+            is_filtered,
+            ..report
+        })
     }
 
     fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
@@ -291,10 +324,21 @@ impl Report {
         let never = before - rows.len();
         let lost_values = lost_values(&store.united_profiles());
         let is_filtered = !filter.is_all();
-        Report { lost_values, is_filtered, ..Report::of_rows(store, by, rows, exact, shares, never) }
+        Report {
+            lost_values,
+            is_filtered,
+            ..Report::of_rows(store, by, rows, exact, shares, never)
+        }
     }
 
-    fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, shares: Shares, never: usize) -> Report {
+    fn of_rows(
+        store: &Store,
+        by: By,
+        rows: Vec<Row>,
+        exact: bool,
+        shares: Shares,
+        never: usize,
+    ) -> Report {
         let (totals, damage) = (store.totals(), damage(store));
         let losses = if totals.lost > 0 { Losses::read(store) } else { Losses::default() };
         let absent_files = store.absent_files();
@@ -321,8 +365,8 @@ impl Report {
     }
 }
 
-/// Sentences about damaged and missing parts: a report is as exact as its recording. The parts of a live recording move
-/// while they are read, so only missing parts are reported.
+/// Sentences about damaged and missing parts: a report is as exact as its recording. The parts of a
+/// live recording move while they are read, so only missing parts are reported.
 pub fn damage(store: &Store) -> Vec<String> {
     if store.is_live() {
         return store.missing().to_vec();
@@ -348,28 +392,44 @@ fn silent(store: &Store, profiles: &Profiles, by: By, seen: &[store::TallyRow]) 
     rows
 }
 
-fn silent_in_no_order(store: &Store, profiles: &Profiles, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
+fn silent_in_no_order(
+    store: &Store,
+    profiles: &Profiles,
+    by: By,
+    seen: &[store::TallyRow],
+) -> Vec<Row> {
     match by {
         By::Site => {
             let seen: HashSet<SiteId> = seen.iter().filter_map(|row| row.site).collect();
-            let sites = store.sites().iter().filter(|site| !seen.contains(&site.id) && site.skipped.is_none());
+            let sites = store
+                .sites()
+                .iter()
+                .filter(|site| !seen.contains(&site.id) && site.skipped.is_none());
             sites.map(|site| site_row(store, profiles, Some(site.id), Measure::default())).collect()
         }
         By::Subject => {
             let seen: HashSet<Subject> = seen.iter().filter_map(|row| row.subject).collect();
-            let labelled = store.labelled().filter(|(it, _)| !seen.contains(it) && !profiles.is_test(*it));
-            labelled.map(|(subject, _)| subject_row(store, profiles, Some(subject), Measure::default())).collect()
+            let labelled =
+                store.labelled().filter(|(it, _)| !seen.contains(it) && !profiles.is_test(*it));
+            labelled
+                .map(|(subject, _)| subject_row(store, profiles, Some(subject), Measure::default()))
+                .collect()
         }
-        By::SiteSubject | By::Cause | By::Sender | By::SenderSubject | By::Type | By::Package => Vec::new(),
+        By::SiteSubject | By::Cause | By::Sender | By::SenderSubject | By::Type | By::Package => {
+            Vec::new()
+        }
     }
 }
 
 /// The path of a site as its row shows it.
 fn path(store: &Store, site: SiteId) -> String {
-    store.site(site).map_or_else(|| store.site_path(site).to_owned(), RecordedSite::path_with_arguments)
+    store
+        .site(site)
+        .map_or_else(|| store.site_path(site).to_owned(), RecordedSite::path_with_arguments)
 }
 
-/// Sites that still share a path, as functions in the bodies of two others may, are told apart by their file and line.
+/// Sites that still share a path, as functions in the bodies of two others may, are told apart by
+/// their file and line.
 fn distinguish(store: &Store, rows: &mut [Row]) {
     let mut uses: HashMap<String, u32> = HashMap::new();
     let of_sites = |row: &Row| row.site_id.and_then(|id| store.site(id));
@@ -403,8 +463,8 @@ fn site_row(store: &Store, profiles: &Profiles, site: Option<SiteId>, measure: M
     }
 }
 
-/// The row of a cause by its site. Columns of method profilers are about the site itself, not about what it caused, and so is
-/// the word for its failures.
+/// The row of a cause by its site. Columns of method profilers are about the site itself, not about
+/// what it caused, and so is the word for its failures.
 fn cause_row(store: &Store, profiles: &Profiles, row: &store::TallyRow, left: &str) -> Row {
     let without_site = match row.site {
         None => left,
@@ -422,18 +482,31 @@ fn sender_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow)
     match row.site {
         Some(site) if ![store::NO_CAUSE, store::REMOTE_CAUSE].contains(&site) => {
             let site = Some(path(store, site));
-            Row { site, profiles: Values::new(), ..subject_row(store, profiles, row.subject, row.measure) }
+            Row {
+                site,
+                profiles: Values::new(),
+                ..subject_row(store, profiles, row.subject, row.measure)
+            }
         }
         _ => cause_row(store, profiles, row, "cause left the window"),
     }
 }
 
-fn subject_row(store: &Store, profiles: &Profiles, subject: Option<Subject>, measure: Measure) -> Row {
+fn subject_row(
+    store: &Store,
+    profiles: &Profiles,
+    subject: Option<Subject>,
+    measure: Measure,
+) -> Row {
     let Some(subject) = subject else {
         return Row::new(Key::None, measure);
     };
     if subject.kind.0 == OTHERS {
-        return Row { label: Some("others".into()), kind: Some("others".into()), ..Row::new(Key::None, measure) };
+        return Row {
+            label: Some("others".into()),
+            kind: Some("others".into()),
+            ..Row::new(Key::None, measure)
+        };
     }
     let kind = store.kind(subject.kind).map(RecordedKind::whole_name);
     let (label, profiles) = (Some(store.subject_text(subject)), profiles.of_subject(subject));
@@ -447,9 +520,17 @@ fn failure(store: &Store, site: SiteId) -> &'static str {
 
 fn site_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> Row {
     let site = row.site.map(|id| path(store, id));
-    let values = row.site.zip(row.subject).map_or_else(Values::new, |(site, subject)| profiles.of_both(site, subject));
+    let values = row
+        .site
+        .zip(row.subject)
+        .map_or_else(Values::new, |(site, subject)| profiles.of_both(site, subject));
     let failure = row.site.map_or("failed", |id| failure(store, id));
-    Row { site, failure, profiles: values, ..subject_row(store, profiles, row.subject, row.measure) }
+    Row {
+        site,
+        failure,
+        profiles: values,
+        ..subject_row(store, profiles, row.subject, row.measure)
+    }
 }
 
 impl Row {
@@ -478,17 +559,20 @@ impl Row {
         (self.measure.timed > 0).then(|| store.span_ns(self.measure.total_ticks))
     }
 
-    /// The time of async calls from their first polls to their ends, in ns; `None` if none was timed.
+    /// The time of async calls from their first polls to their ends, in ns; `None` if none was
+    /// timed.
     pub fn wall_ns(&self, store: &Store) -> Option<u64> {
         (self.measure.wall_ticks > 0).then(|| store.span_ns(self.measure.wall_ticks))
     }
 
-    /// The time without called methods; `None` if nothing was timed, or if some calls left the window.
+    /// The time without called methods; `None` if nothing was timed, or if some calls left the
+    /// window.
     pub fn self_ns(&self, store: &Store) -> Option<u64> {
         self.measure.self_ticks.filter(|_| self.measure.timed > 0).map(|ticks| store.span_ns(ticks))
     }
 
-    /// The self time of the calls in the window: a lower bound of the self time if calls have left it.
+    /// The self time of the calls in the window: a lower bound of the self time if calls have left
+    /// it.
     pub fn window_self_ns(&self, store: &Store) -> Option<u64> {
         let is_known = self.measure.self_ticks.is_some() || self.measure.window_self_ticks > 0;
         (self.measure.timed > 0 && is_known).then(|| store.span_ns(self.measure.window_self_ticks))

@@ -3,8 +3,8 @@
 use metaspy_probe::SiteId;
 use metaspy_reader::{Measure, RecordedSite, Store};
 
-/// What the hooks of a recording see of the ends of calls. Hooks that only count see no end, and others see an end, but not
-/// what was returned.
+/// What the hooks of a recording see of the ends of calls. Hooks that only count see no end, and
+/// others see an end, but not what was returned.
 pub struct KnownOutcomes<'s> {
     store: &'s Store,
     /// True if the hooks of all sites see how calls end.
@@ -36,12 +36,13 @@ impl<'s> KnownOutcomes<'s> {
         }
     }
 
-    /// The outcomes of calls at a site. Without one they may be calls at any site. Failures that were seen are a number,
-    /// whatever else was not seen.
+    /// The outcomes of calls at a site. Without one they may be calls at any site. Failures that
+    /// were seen are a number, whatever else was not seen.
     pub fn of_calls(&self, site: Option<SiteId>, measure: &Measure) -> Outcomes {
         let site = site.and_then(|id| self.store.site(id));
         let knows_outcomes = site.map_or(self.all_know_outcomes, RecordedSite::knows_outcomes);
-        let sees_failures = measure.failed > 0 || site.map_or(self.all_see_failures, RecordedSite::sees_failures);
+        let sees_failures =
+            measure.failed > 0 || site.map_or(self.all_see_failures, RecordedSite::sees_failures);
         let known = |calls: u64| knows_outcomes.then_some(calls);
         Outcomes {
             failed: known(measure.failed).filter(|_| sees_failures),

@@ -7,7 +7,8 @@ use super::profiles::Profiles;
 use super::{By, Key, Part, Row, Values};
 use crate::program::{self, Element, Of, Program};
 
-/// Reads them, but for those that cannot run as all of their methods are skipped; and whether every count is exact.
+/// Reads them, but for those that cannot run as all of their methods are skipped; and whether every
+/// count is exact.
 pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
     let program = Program::read(store, filter);
     let wanted = program.elements.iter().filter(|element| match element.of {
@@ -17,7 +18,8 @@ pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
     });
     let wanted = wanted.filter(|element| element.measure.count > 0 || element.never_ran());
     let profiles = Profiles::read(store);
-    let mut rows: Vec<Row> = wanted.clone().map(|element| row(store, element, filter.is_all())).collect();
+    let mut rows: Vec<Row> =
+        wanted.clone().map(|element| row(store, element, filter.is_all())).collect();
     for (row, element) in rows.iter_mut().zip(wanted) {
         row.profiles = profiles.of_sites(sites(&program, element));
     }
@@ -27,7 +29,8 @@ pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
 /// The sites of the methods in an element.
 fn sites<'p>(program: &'p Program, element: &'p Element) -> impl Iterator<Item = SiteId> + 'p {
     let is_within = move |method: &&Element| {
-        let mut around = std::iter::successors(Some(*method), |it| it.under.map(|at| &program.elements[at]));
+        let mut around =
+            std::iter::successors(Some(*method), |it| it.under.map(|at| &program.elements[at]));
         around.any(|it| it.key == element.key)
     };
     program.methods().filter(is_within).filter_map(Element::site)

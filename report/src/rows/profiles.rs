@@ -1,7 +1,7 @@
 //! The columns that method profilers declared, by site, by subject and by part of the program.
 //!
-//! They are shown without any code for the profiler. A value that belongs to several rows is merged by the rule of its
-//! column.
+//! They are shown without any code for the profiler. A value that belongs to several rows is merged
+//! by the rule of its column.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
@@ -34,12 +34,23 @@ impl Profiles {
         let united = store.united_profiles();
         profiles.lost = lost_values(&united);
         for profile in united {
-            // Values of contexts and of samples belong to no site alone, and several values of a call have types.
-            let is_of_sites =
-                |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled);
-            let is_of_tests = |table: &ProfileTable| profile.name == built_in::COVERAGE && table.name == "tests";
-            let tables = profile.tables.iter().filter(is_of_sites).filter(|table| !profile.is_divided(table));
-            let rows_of_tests = profile.tables.iter().filter(|table| is_of_tests(table)).flat_map(|table| &table.rows);
+            // Values of contexts and of samples belong to no site alone, and several values of a
+            // call have types.
+            let is_of_sites = |table: &&ProfileTable| {
+                !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled)
+            };
+            let is_of_tests =
+                |table: &ProfileTable| profile.name == built_in::COVERAGE && table.name == "tests";
+            let tables = profile
+                .tables
+                .iter()
+                .filter(is_of_sites)
+                .filter(|table| !profile.is_divided(table));
+            let rows_of_tests = profile
+                .tables
+                .iter()
+                .filter(|table| is_of_tests(table))
+                .flat_map(|table| &table.rows);
             profiles.tests.extend(rows_of_tests.filter_map(|row| match row.key {
                 RowKey::Subject(_, test) => Some(test),
                 _ => None,
@@ -101,8 +112,13 @@ impl Profiles {
 /// The values of a row of a table.
 fn values(store: &Store, profile: &str, table: &ProfileTable, key: RowKey) -> Values {
     let columns = table.columns.iter().filter_map(|column| {
-        let value = with_bound(store, profile, &column.name, key.site(), table.value(key, &column.name));
-        let name = if table.name.is_empty() { column.name.clone() } else { format!("{} {}", table.name, column.name) };
+        let value =
+            with_bound(store, profile, &column.name, key.site(), table.value(key, &column.name));
+        let name = if table.name.is_empty() {
+            column.name.clone()
+        } else {
+            format!("{} {}", table.name, column.name)
+        };
         (value != Value::Empty).then(|| (name, ColumnValue { column: column.clone(), value }))
     });
     Values::from([(profile.to_owned(), columns.collect())])
@@ -111,7 +127,8 @@ fn values(store: &Store, profile: &str, table: &ProfileTable, key: RowKey) -> Va
 /// Names receivers that only an address identifies as places.
 fn name_places(values: &mut Values) {
     let Some(columns) = values.get_mut(built_in::COVERAGE) else { return };
-    let is_address = |it: &ColumnValue| matches!(&it.value, Value::Choice(word) if word == built_in::ADDRESS);
+    let is_address =
+        |it: &ColumnValue| matches!(&it.value, Value::Choice(word) if word == built_in::ADDRESS);
     if columns.get("identity").is_some_and(is_address)
         && let Some(ColumnValue { column, value }) = columns.remove("receivers")
     {
@@ -130,7 +147,8 @@ fn merge(into: &mut Values, more: &Values) {
         for (name, ColumnValue { column, value }) in columns {
             let empty = || ColumnValue { column: column.clone(), value: Value::Empty };
             let known = known.entry(name.clone()).or_insert_with(empty);
-            known.value = std::mem::replace(&mut known.value, Value::Empty).merged(value.clone(), column);
+            known.value =
+                std::mem::replace(&mut known.value, Value::Empty).merged(value.clone(), column);
         }
     }
 }
@@ -145,13 +163,18 @@ mod tests {
     #[test]
     fn addresses_of_receivers_are_places() {
         for (identity, expected) in [("key", "receivers"), (built_in::ADDRESS, "places")] {
-            let value = |name: &str, value| (name.to_owned(), ColumnValue { column: Column::new(name), value });
+            let value = |name: &str, value| {
+                (name.to_owned(), ColumnValue { column: Column::new(name), value })
+            };
             let identity = value("identity", Value::Choice(identity.to_owned()));
             let columns = BTreeMap::from([value("receivers", Value::AtLeast(21)), identity]);
             let mut values = Values::from([(built_in::COVERAGE.to_owned(), columns)]);
             name_places(&mut values);
             let columns = &values[built_in::COVERAGE];
-            assert_eq!(columns.keys().map(String::as_str).collect::<Vec<_>>(), ["identity", expected]);
+            assert_eq!(
+                columns.keys().map(String::as_str).collect::<Vec<_>>(),
+                ["identity", expected]
+            );
             assert_eq!(
                 (&columns[expected].value, columns[expected].column.name.as_str()),
                 (&Value::AtLeast(21), expected)
@@ -163,7 +186,12 @@ mod tests {
     fn calls_made_are_exact_with_deep_weaving_alone() {
         let writer = Writer::new(1);
         for (id, facts) in [(1, "c=1 type=Scene deep"), (2, "c=1 type=Scene"), (3, "")] {
-            writer.entry(Entry::Site, id, &[1, 4 << 32], &["both::Scene::measure", "src/both.rs", "", facts]);
+            writer.entry(
+                Entry::Site,
+                id,
+                &[1, 4 << 32],
+                &["both::Scene::measure", "src/both.rs", "", facts],
+            );
         }
         let store = writer.store();
         for (profiler, column, site, expected) in [
@@ -182,7 +210,10 @@ mod tests {
     #[test]
     fn objects_of_several_methods_are_no_sum() {
         let value = |name: &str, number| {
-            (name.to_owned(), ColumnValue { column: Column::new(name), value: Value::Number(number) })
+            (
+                name.to_owned(),
+                ColumnValue { column: Column::new(name), value: Value::Number(number) },
+            )
         };
         let of_method = |receivers| {
             let columns = BTreeMap::from([value("receivers", receivers), value("calls", 4)]);
@@ -200,7 +231,8 @@ mod tests {
             let by_site = HashMap::from([(SiteId(1), of_method(3)), (SiteId(2), of_method(7))]);
             let profiles = Profiles { by_site, ..Profiles::default() };
             let columns = profiles.of_sites([1, 2].map(SiteId)).into_values().flatten();
-            let columns: Vec<_> = columns.map(|(name, value)| (name, value.value.number())).collect();
+            let columns: Vec<_> =
+                columns.map(|(name, value)| (name, value.value.number())).collect();
             assert_eq!(columns, [("calls".to_owned(), Some(8))], "{identity}");
         }
     }

@@ -32,7 +32,8 @@ pub enum Sort {
 
 impl Sort {
     /// The words for columns that every table has.
-    pub const WORDS: [&'static str; 7] = ["count", "total", "self", "max", "failed", "lost", "name"];
+    pub const WORDS: [&'static str; 7] =
+        ["count", "total", "self", "max", "failed", "lost", "name"];
 }
 
 impl Sort {
@@ -42,7 +43,9 @@ impl Sort {
             Sort::Count => |row| Some(row.measure.count),
             Sort::Total => |row| (row.measure.timed > 0).then_some(row.measure.total_ticks),
             Sort::Max => |row| (row.measure.timed > 0).then_some(row.measure.max_ticks),
-            Sort::Failed => |row| Some(row.measure.failed + row.measure.panicked + row.measure.cancelled),
+            Sort::Failed => {
+                |row| Some(row.measure.failed + row.measure.panicked + row.measure.cancelled)
+            }
             Sort::Lost => |row| Some(row.measure.lost),
             Sort::SelfTime | Sort::Name | Sort::Column(_) => return None,
         })
@@ -67,11 +70,12 @@ impl FromStr for Sort {
 }
 
 impl Report {
-    /// Sorts the rows. Rows with equal values stay in their order. Fails if no row has the column, with those that there
-    /// are.
+    /// Sorts the rows. Rows with equal values stay in their order. Fails if no row has the column,
+    /// with those that there are.
     pub fn sort(&mut self, store: &Store, by: &Sort) -> Result<(), String> {
-        let by_number =
-            |rows: &mut Vec<Row>, of: &dyn Fn(&Row) -> Option<u64>| rows.sort_by_key(|row| Reverse(of(row)));
+        let by_number = |rows: &mut Vec<Row>, of: &dyn Fn(&Row) -> Option<u64>| {
+            rows.sort_by_key(|row| Reverse(of(row)))
+        };
         let rows = &mut self.rows;
         match by {
             Sort::Count => by_number(rows, &|row| Some(row.measure.count)),
@@ -79,7 +83,9 @@ impl Report {
             Sort::SelfTime => by_number(rows, &|row| row.window_self_ns(store)),
             Sort::Max => by_number(rows, &|row| row.max_ns(store)),
             Sort::Failed => {
-                by_number(rows, &|row| Some(row.measure.failed + row.measure.panicked + row.measure.cancelled));
+                by_number(rows, &|row| {
+                    Some(row.measure.failed + row.measure.panicked + row.measure.cancelled)
+                });
             }
             Sort::Lost => by_number(rows, &|row| Some(row.measure.lost)),
             Sort::Name => rows.sort_by(|a, b| name(a).cmp(name(b))),
@@ -96,11 +102,14 @@ impl Report {
     fn no_column(&self, column: &str) -> String {
         let profiles = self.rows.iter().flat_map(|row| &row.profiles);
         let mut names: Vec<String> = profiles
-            .flat_map(|(profiler, columns)| columns.keys().map(move |column| format!("{profiler}.{column}")))
+            .flat_map(|(profiler, columns)| {
+                columns.keys().map(move |column| format!("{profiler}.{column}"))
+            })
             .collect();
         names.sort();
         names.dedup();
-        let all: Vec<&str> = Sort::WORDS.into_iter().chain(names.iter().map(String::as_str)).collect();
+        let all: Vec<&str> =
+            Sort::WORDS.into_iter().chain(names.iter().map(String::as_str)).collect();
         format!("no row has a column `{column}` with numbers; there are {}", all.join(", "))
     }
 }
@@ -115,7 +124,10 @@ fn name(row: &Row) -> &str {
 /// The number in a column of a method profiler.
 fn number(row: &Row, wanted: &str) -> Option<u64> {
     row.profiles.iter().find_map(|(profiler, columns)| {
-        let column = wanted.strip_prefix(profiler.as_str()).and_then(|rest| rest.strip_prefix('.')).unwrap_or(wanted);
+        let column = wanted
+            .strip_prefix(profiler.as_str())
+            .and_then(|rest| rest.strip_prefix('.'))
+            .unwrap_or(wanted);
         match columns.get(column)?.value {
             Value::Choice(_) | Value::Flags(_) => None,
             ref value => value.number(),

@@ -24,7 +24,12 @@ struct Time {
 
 /// The times of a row.
 const TIMES: [Time; 5] = [
-    Time { title: "total", of: Row::total_ns, sign: Measure::total_sign, share: Some(Shares::total) },
+    Time {
+        title: "total",
+        of: Row::total_ns,
+        sign: Measure::total_sign,
+        share: Some(Shares::total),
+    },
     Time { title: "wall", of: Row::wall_ns, sign: at_least, share: None },
     Time { title: "self", of: Row::window_self_ns, sign: about, share: Some(Shares::self_time) },
     Time { title: "max", of: longest, sign: at_least, share: None },
@@ -36,7 +41,8 @@ fn longest(row: &Row, store: &Store) -> Option<u64> {
     row.max_ns(store).filter(|_| row.wall_ns(store).is_none())
 }
 
-/// The longest time of rows with async calls, from a first poll to an end. The total has the time of polls alone.
+/// The longest time of rows with async calls, from a first poll to an end. The total has the time
+/// of polls alone.
 fn longest_wall(row: &Row, store: &Store) -> Option<u64> {
     row.max_ns(store).filter(|_| row.wall_ns(store).is_some())
 }
@@ -46,7 +52,8 @@ fn at_least(measure: &Measure) -> &'static str {
     if measure.is_partly_timed() { "≥" } else { "" }
 }
 
-/// Before the self time: it may contain calls that were not timed, and it lacks calls that have left the window.
+/// Before the self time: it may contain calls that were not timed, and it lacks calls that have
+/// left the window.
 fn about(measure: &Measure) -> &'static str {
     match measure.self_ticks {
         _ if measure.is_partly_timed() => "~",
@@ -89,10 +96,14 @@ pub fn write(
         writeln!(out, "failed: returned Err or None")?;
     }
     if store.end_state() == EndState::Closed && rows.iter().any(|row| row.measure.running > 0) {
-        writeln!(out, "running: the program ended first, as with `process::exit`: metaspy open shows where it was")?;
+        writeln!(
+            out,
+            "running: the program ended first, as with `process::exit`: metaspy open shows where it was"
+        )?;
     }
-    let has_least_self =
-        |row: &Row| row.part.is_none() && row.window_self_ns(store).is_some() && about(&row.measure) == "≥";
+    let has_least_self = |row: &Row| {
+        row.part.is_none() && row.window_self_ns(store).is_some() && about(&row.measure) == "≥"
+    };
     if rows.iter().any(has_least_self) {
         writeln!(
             out,
@@ -105,10 +116,13 @@ pub fn write(
     }
     if report.never > 0 {
         let (one, many) = match report.by {
-            By::Subject => ("labelled subject was never observed", "labelled subjects were never observed"),
-            By::Type => {
-                ("type, trait or module's functions never ran", "types, traits and modules' functions never ran")
+            By::Subject => {
+                ("labelled subject was never observed", "labelled subjects were never observed")
             }
+            By::Type => (
+                "type, trait or module's functions never ran",
+                "types, traits and modules' functions never ran",
+            ),
             By::Package => ("crate or module never ran", "crates and modules never ran"),
             _ => ("site was never called", "sites were never called"),
         };
@@ -117,13 +131,23 @@ pub fn write(
     }
     if report.shared > 0 {
         let calls = counted(report.shared, "call");
-        writeln!(out, "links are reasons, too: {calls} with several root causes, in the row of each")?;
+        writeln!(
+            out,
+            "links are reasons, too: {calls} with several root causes, in the row of each"
+        )?;
     }
     if let Some(cpu) = report.cpu {
         let (all, outside) = (grouped(cpu.all.samples), cpu.outside.percent(cpu.all));
-        writeln!(out, "cpu: of {all} samples, ± with 95 % probability; {outside:.1} % are in no recorded event")?;
+        writeln!(
+            out,
+            "cpu: of {all} samples, ± with 95 % probability; {outside:.1} % are in no recorded event"
+        )?;
         if cpu.lost_rows > 0 {
-            writeln!(out, "cpu: {} with few samples found no room", counted(cpu.lost_rows, "subject"))?;
+            writeln!(
+                out,
+                "cpu: {} with few samples found no room",
+                counted(cpu.lost_rows, "subject")
+            )?;
         }
     }
     for verdict in verdicts {
@@ -152,9 +176,12 @@ pub fn nothing(report: &Report, store: &Store) -> String {
         _ if emitted == 0 => unrecorded(store).to_owned(),
         calls @ 1.. if !report.exact && report.absent_files.is_none() => {
             let sees_all = store.sites().iter().all(RecordedSite::knows_outcomes);
-            let known = if sees_all { "site, subject, outcome and number" } else { "site and number" };
+            let known =
+                if sees_all { "site, subject, outcome and number" } else { "site and number" };
             let calls = crate::text::counted(calls, "call");
-            format!("no stored event passes, and {calls} have no event: of these only {known} are known")
+            format!(
+                "no stored event passes, and {calls} have no event: of these only {known} are known"
+            )
         }
         _ => "no event passes".to_owned(),
     }
@@ -197,11 +224,14 @@ fn length(ns: i64) -> String {
 
 /// What came from other processes and named no cause.
 pub fn ignored(malformed: u64) -> String {
-    format!("{} malformed: ignored, so what they came with has no cause here", counted(malformed, "traceparent"))
+    format!(
+        "{} malformed: ignored, so what they came with has no cause here",
+        counted(malformed, "traceparent")
+    )
 }
 
-/// The title of a recording in reports and in the crawler: the profilers whose views it has, otherwise its program, and which
-/// part of a rotation it is.
+/// The title of a recording in reports and in the crawler: the profilers whose views it has,
+/// otherwise its program, and which part of a rotation it is.
 pub fn title(store: &Store) -> String {
     let name = name(store);
     match store.absent_files() {
@@ -233,7 +263,8 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     let header = store.header();
     let state = state(store.end_state());
     let whole = clock(store.time_ns(header.last_tick));
-    let processes: BTreeSet<_> = store.processes().iter().map(|process| (process.clock, process.pid)).collect();
+    let processes: BTreeSet<_> =
+        store.processes().iter().map(|process| (process.clock, process.pid)).collect();
     let of = match processes.len() {
         0 => format!("process {}", header.pid),
         1 => "1 process".to_owned(),
@@ -250,9 +281,14 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         let moved = match (process.clock, process.moved_ns) {
             (0, _) => String::new(),
             (_, 0) => ", another clock".into(),
-            (_, by) => format!(", another clock, moved by {}{}", if by < 0 { "-" } else { "+" }, length(by)),
+            (_, by) => format!(
+                ", another clock, moved by {}{}",
+                if by < 0 { "-" } else { "+" },
+                length(by)
+            ),
         };
-        let (label, ended, source) = (clean(&process.label), self::state(process.ended), clean(&process.source));
+        let (label, ended, source) =
+            (clean(&process.label), self::state(process.ended), clean(&process.source));
         writeln!(out, "  {label}  process {}, {ended}{moved}, {source}", process.pid)?;
     }
     if store.order_is_uncertain() {
@@ -260,7 +296,10 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     }
     let kept = store.kept().map_or(0, |kept| kept.events);
     let window = totals.stored.saturating_sub(kept);
-    let mut parts = vec![format!("{} emitted", grouped(totals.emitted)), format!("{} in the window", grouped(window))];
+    let mut parts = vec![
+        format!("{} emitted", grouped(totals.emitted)),
+        format!("{} in the window", grouped(window)),
+    ];
     if kept > 0 {
         parts.push(format!("{} kept", grouped(kept)));
     }
@@ -276,23 +315,38 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     report.losses.sentences().iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
 }
 
-/// Returns why counts are not exact: `at least: subjects beyond the table of their site share the row of others`.
+/// Returns why counts are not exact: `at least: subjects beyond the table of their site share the
+/// row of others`.
 pub fn doubt(report: &Report, store: &Store) -> Option<String> {
     let why = match report.absent_files {
         _ if report.exact => return None,
         _ if !report.damage.is_empty() => "not exact: it is damaged",
         Some(absent) => return Some(format!("at least: {absent}")),
-        None if report.totals.unnamed > 0 => "at least: of some lost calls only the number is known",
+        None if report.totals.unnamed > 0 => {
+            "at least: of some lost calls only the number is known"
+        }
         None if store.is_live() => "about: it is being written",
-        None if store.end_state() == EndState::Snapshot => "about: it was being written while it was read",
-        None if report.has_others => "at least: subjects beyond the table of their site share the row of others",
-        None if report.by.is_of_causes() => "not exact: the causes of some calls, or of their ends, left the window",
+        None if store.end_state() == EndState::Snapshot => {
+            "about: it was being written while it was read"
+        }
+        None if report.has_others => {
+            "at least: subjects beyond the table of their site share the row of others"
+        }
+        None if report.by.is_of_causes() => {
+            "not exact: the causes of some calls, or of their ends, left the window"
+        }
         None => "not exact: the filter asks what is not known of calls that left the window",
     };
     Some(why.to_owned())
 }
 
-fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], numbers: Numbers) -> io::Result<()> {
+fn table(
+    out: &mut impl Write,
+    store: &Store,
+    report: &Report,
+    rows: &[Row],
+    numbers: Numbers,
+) -> io::Result<()> {
     let name = |row: &Row| match (&row.key, &row.label) {
         (Key::Site(_), Some(label)) if row.part.is_some() => shorten_path(&clean(label), NAME),
         (Key::Site(path), _) => shorten_path(&clean(path), NAME),
@@ -310,7 +364,9 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
     };
     let is_all = numbers == Numbers::All;
     let share = |name: &str, of: fn(&Shares, &Measure) -> Option<f64>| {
-        let cell = |row: &Row| of(&report.shares, &row.measure).map_or("–".into(), |share| format!("{share:.1}"));
+        let cell = |row: &Row| {
+            of(&report.shares, &row.measure).map_or("–".into(), |share| format!("{share:.1}"))
+        };
         let title = if is_all { "%".to_owned() } else { format!("{name} %") };
         Column::numbers(title, cells(&cell)).at_least(5)
     };
@@ -320,23 +376,33 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         let title = if report.by == By::SenderSubject { "direct cause" } else { "site" };
         columns.push(Column::words(title, cells(&site)));
     }
-    columns.extend([Column::words(title, cells(&name)), Column::words("kind", cells(&kind)).at_most(14)]);
+    columns.extend([
+        Column::words(title, cells(&name)),
+        Column::words("kind", cells(&kind)).at_most(14),
+    ]);
     if is_all {
         let cell = |row: &Row| format!("{}{}", row.measure.sign(), grouped(row.measure.count));
         columns.push(Column::numbers("calls", cells(&cell)).at_least(13));
     }
     columns.push(share("calls", Shares::calls));
     if has_parts {
-        let part = |of: &dyn Fn(&Part) -> String| cells(&|row| row.part.as_ref().map_or(String::new(), of));
+        let part = |of: &dyn Fn(&Part) -> String| {
+            cells(&|row| row.part.as_ref().map_or(String::new(), of))
+        };
         columns.push(Column::numbers("ran", part(&ran)).at_least(9));
-        columns.push(Column::numbers("receivers", part(&|part| part.receivers.to_string())).at_least(10));
+        columns.push(
+            Column::numbers("receivers", part(&|part| part.receivers.to_string())).at_least(10),
+        );
         if rows.iter().any(|row| row.part.as_ref().is_some_and(|part| part.receivers.places > 0)) {
             columns.push(Column::numbers("places", part(&|part| grouped(part.receivers.places))));
         }
     }
-    let times = TIMES.into_iter().filter(|time| rows.iter().any(|row| (time.of)(row, store).is_some()));
+    let times =
+        TIMES.into_iter().filter(|time| rows.iter().any(|row| (time.of)(row, store).is_some()));
     for Time { title, of, sign, share: share_of } in times {
-        let cell = |row: &Row| of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), time(ns)));
+        let cell = |row: &Row| {
+            of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), time(ns)))
+        };
         if is_all {
             columns.push(Column::numbers(title, cells(&cell)).at_least(10));
         }
@@ -346,14 +412,20 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
     if let Some(cpu) = report.cpu {
         let error = |row: &Row| format!("{:.1}", error_percent(row.cpu().samples, cpu.all.samples));
         columns.push(Column::numbers("cpu", cells(&|row| time(row.cpu().ns))).at_least(8));
-        columns.push(Column::numbers("%", cells(&|row| format!("{:.1}", row.cpu().percent(cpu.all)))).at_least(5));
+        columns.push(
+            Column::numbers("%", cells(&|row| format!("{:.1}", row.cpu().percent(cpu.all))))
+                .at_least(5),
+        );
         columns.push(Column::numbers("±", cells(&error)).at_least(4));
     }
     if is_all {
-        // The profiler of calls takes the same times between clocks of its own. One row has one total.
-        let has_times = rows.iter().any(|row| row.total_ns(store).is_some() && !row.measure.is_partly_timed());
-        columns
-            .extend(profile_columns(rows, |name| name == built_in::CALLS && has_times && !report.has_chosen_profiles));
+        // The profiler of calls takes the same times between clocks of its own. One row has one
+        // total.
+        let has_times =
+            rows.iter().any(|row| row.total_ns(store).is_some() && !row.measure.is_partly_timed());
+        columns.extend(profile_columns(rows, |name| {
+            name == built_in::CALLS && has_times && !report.has_chosen_profiles
+        }));
     }
     let ended = cells(&|row| outcomes(&row.measure, row.failure, ""));
     if ended.iter().any(|cell| !cell.is_empty()) {
@@ -362,18 +434,28 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
     Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// The columns that method profilers declared and that a row has a value for, without those of profilers that are `left_out`.
+/// The columns that method profilers declared and that a row has a value for, without those of
+/// profilers that are `left_out`.
 fn profile_columns(rows: &[Row], left_out: impl Fn(&str) -> bool) -> Vec<Column> {
     let mut declared: BTreeMap<(&str, &str), &ColumnValue> = BTreeMap::new();
     let others = |(name, _): &(&String, _)| *name != cpu::PROFILE && !left_out(name);
     for (profile, columns) in rows.iter().flat_map(|row| row.profiles.iter().filter(others)) {
-        declared.extend(columns.iter().map(|(name, value)| ((profile.as_str(), name.as_str()), value)));
+        declared
+            .extend(columns.iter().map(|(name, value)| ((profile.as_str(), name.as_str()), value)));
     }
     let column = |((profile, name), of): ((&str, &str), &ColumnValue)| {
-        let unit = if of.column.unit.is_empty() { String::new() } else { format!(" {}", of.column.unit) };
-        let cell =
-            |row: &Row| row.profiles.get(profile).and_then(|columns| columns.get(name)).map_or("–".into(), value);
-        Column::numbers(clean(&format!("{name}{unit}")).into_owned(), rows.iter().map(cell).collect::<Vec<_>>())
+        let unit =
+            if of.column.unit.is_empty() { String::new() } else { format!(" {}", of.column.unit) };
+        let cell = |row: &Row| {
+            row.profiles
+                .get(profile)
+                .and_then(|columns| columns.get(name))
+                .map_or("–".into(), value)
+        };
+        Column::numbers(
+            clean(&format!("{name}{unit}")).into_owned(),
+            rows.iter().map(cell).collect::<Vec<_>>(),
+        )
     };
     declared.into_iter().map(column).collect()
 }

@@ -8,7 +8,8 @@ pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+#".contains(c);
     // In some shells `#` begins a comment, and `=` at the beginning names a command.
-    let is_plain_word = !word.is_empty() && word.chars().all(is_plain) && !word.starts_with(['#', '=']);
+    let is_plain_word =
+        !word.is_empty() && word.chars().all(is_plain) && !word.starts_with(['#', '=']);
     if is_plain_word { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
@@ -18,7 +19,16 @@ mod tests {
 
     #[test]
     fn a_line_is_split_into_the_same_words() {
-        let line = command_line(["metaspy", "report", "a b.spy", "--filter", "site:Scene::*", "it's", "", "#5"]);
+        let line = command_line([
+            "metaspy",
+            "report",
+            "a b.spy",
+            "--filter",
+            "site:Scene::*",
+            "it's",
+            "",
+            "#5",
+        ]);
         assert_eq!(line, r"metaspy report 'a b.spy' --filter 'site:Scene::*' 'it'\''s' '' '#5'");
     }
 }

@@ -1,4 +1,5 @@
-//! Names that must fit into columns. A long name loses its middle, never its end: siblings differ at the end.
+//! Names that must fit into columns. A long name loses its middle, never its end: siblings differ
+//! at the end.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -23,7 +24,8 @@ pub fn shorten(text: &str, columns: usize) -> String {
     head.into_iter().chain(std::iter::once('…')).chain(tail.into_iter().rev()).collect()
 }
 
-/// A path in at most `columns` columns: it loses its first segments, as sites differ in the last ones.
+/// A path in at most `columns` columns: it loses its first segments, as sites differ in the last
+/// ones.
 pub fn shorten_path(path: &str, columns: usize) -> String {
     shorten_segments(path, "::", columns)
 }
@@ -49,7 +51,8 @@ fn shorten_segments(path: &str, between: &str, columns: usize) -> String {
     shorten(&path[start..], columns)
 }
 
-/// A label in at most `columns` columns: its first word, in which subjects differ, is the last to go.
+/// A label in at most `columns` columns: its first word, in which subjects differ, is the last to
+/// go.
 pub fn shorten_label(label: &str, columns: usize) -> String {
     if width(label) <= columns {
         return label.to_owned();
@@ -88,13 +91,16 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Whether a text and `more` columns take more than `columns`. Of a text that is far too long it looks at the beginning only,
-/// because the functions here ask this again for each line and segment.
+/// Whether a text and `more` columns take more than `columns`. Of a text that is far too long it
+/// looks at the beginning only, because the functions here ask this again for each line and
+/// segment.
 fn is_wider(text: &str, columns: usize, more: usize) -> bool {
     const CHARACTERS: usize = 4;
     // The width of a character may depend on the next one, which is not in a beginning.
-    let beginning = text.char_indices().nth((columns + 2) * CHARACTERS).map(|(end, _)| &text[..end]);
-    beginning.is_some_and(|beginning| width(beginning) > columns + 2) || width(text) + more > columns
+    let beginning =
+        text.char_indices().nth((columns + 2) * CHARACTERS).map(|(end, _)| &text[..end]);
+    beginning.is_some_and(|beginning| width(beginning) > columns + 2)
+        || width(text) + more > columns
 }
 
 /// `text` in exactly `columns` columns: shortened, or followed by spaces.
@@ -159,13 +165,19 @@ mod tests {
         assert_eq!(shorten_label(fox, 7), "#6334…");
         assert_eq!(shorten_label("#63 <p> \"a label that was cut…\"", 16), "#63 <p> \"a labe…");
         assert_eq!(shorten_label("one-word-without-spaces", 9), "one-…aces");
-        assert!((0..40).all(|columns| width(&shorten_label("日本 日本日本日本日本", columns)) <= columns));
+        assert!(
+            (0..40)
+                .all(|columns| width(&shorten_label("日本 日本日本日本日本", columns)) <= columns)
+        );
     }
 
     #[test]
     fn lines_are_cut_between_words() {
         assert_eq!(wrap("effects 3 (1 paint, 1 layout)", 20), ["effects 3 (1 paint,", "1 layout)"]);
-        assert_eq!(wrap("a_very_long_word_without_spaces", 12), ["a_very_long_", "word_without", "_spaces"]);
+        assert_eq!(
+            wrap("a_very_long_word_without_spaces", 12),
+            ["a_very_long_", "word_without", "_spaces"]
+        );
         assert_eq!(wrap("", 12), [""]);
         assert!(wrap("日本日本日本 日本日本日本", 5).iter().all(|line| width(line) <= 5));
     }

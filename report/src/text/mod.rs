@@ -7,15 +7,19 @@ mod units;
 use metaspy_reader::Measure;
 
 pub use command_line::command_line;
-pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
+pub use fit::{
+    cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap,
+};
 pub use metaspy_reader::text::{clean, clean_lines, file_name, print_message};
 pub use units::{
-    clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short, short_bytes, time,
+    clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short,
+    short_bytes, time,
 };
 
-/// `3 none, 1 lost`, behind `before`: the calls that did not succeed. Empty if all did. `failure` is the word for those
-/// that returned `Err` or `None`: [`RecordedSite::failure`](metaspy_reader::RecordedSite::failure), or
-/// `failed` for calls of several sites.
+/// `3 none, 1 lost`, behind `before`: the calls that did not succeed. Empty if all did. `failure`
+/// is the word for those that returned `Err` or `None`:
+/// [`RecordedSite::failure`](metaspy_reader::RecordedSite::failure), or `failed` for calls of
+/// several sites.
 pub fn outcomes(measure: &Measure, failure: &'static str, before: &str) -> String {
     let words = [
         (measure.failed, failure),
@@ -25,18 +29,21 @@ pub fn outcomes(measure: &Measure, failure: &'static str, before: &str) -> Strin
         (measure.lost, "lost"),
     ];
     let words = words.iter().filter(|(count, _)| *count > 0);
-    let text: Vec<String> = words.map(|&(count, word)| format!("{} {word}", grouped(count))).collect();
+    let text: Vec<String> =
+        words.map(|&(count, word)| format!("{} {word}", grouped(count))).collect();
     if text.is_empty() { String::new() } else { format!("{before}{}", text.join(", ")) }
 }
 
-/// Makes JSON fit for a script element of a page: an escaped `<` begins neither an end tag nor a comment.
+/// Makes JSON fit for a script element of a page: an escaped `<` begins neither an end tag nor a
+/// comment.
 pub fn json_in_page(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
 /// The type and the method of a path: `Scene::measure` of `page::scene::Scene::measure`.
 ///
-/// A type's name starts with a capital, or is qualified as in `<[Box] as Layout>::measure`; a free function stands alone.
+/// A type's name starts with a capital, or is qualified as in `<[Box] as Layout>::measure`; a free
+/// function stands alone.
 pub fn short_path(path: &str) -> &str {
     let mut ends = separators(path, "::");
     let Some(last) = ends.next_back() else { return path };
@@ -47,7 +54,8 @@ pub fn short_path(path: &str) -> &str {
     }
 }
 
-/// The type, the trait and the method of a path: `Scene::Display::fmt` of `page::scene::Scene::Display::fmt`.
+/// The type, the trait and the method of a path: `Scene::Display::fmt` of
+/// `page::scene::Scene::Display::fmt`.
 pub fn short_path_of_trait(path: &str) -> &str {
     separators(path, "::").nth_back(2).map_or(path, |at| &path[at + 2..])
 }
@@ -90,12 +98,18 @@ mod tests {
         assert_eq!(short_path("page::scene::Scene::measure"), "Scene::measure");
         assert_eq!(short_path("page::scene::measure"), "measure");
         assert_eq!(short_path("measure"), "measure");
-        assert_eq!(short_path_of_trait("rope::Slice::PartialEq<a::Text>::eq"), "Slice::PartialEq<a::Text>::eq");
+        assert_eq!(
+            short_path_of_trait("rope::Slice::PartialEq<a::Text>::eq"),
+            "Slice::PartialEq<a::Text>::eq"
+        );
         assert_eq!(short_path_of_trait("a::b::Scene::Display::fmt"), "Scene::Display::fmt");
         assert_eq!(short_path_of_trait("Scene::Display::fmt"), "Scene::Display::fmt");
         assert_eq!(short_path("rope::Slice::PartialEq<a::Text>::eq"), "PartialEq<a::Text>::eq");
         assert_eq!(short_path("page::<[Box] as Layout>::measure"), "<[Box] as Layout>::measure");
         assert_eq!(last_segment("page::Scene::measure"), "measure");
-        assert_eq!(["page::NodeId", "Tree<page::T>", "<T>", "node"].map(short_type), ["NodeId", "Tree", "<T>", "node"]);
+        assert_eq!(
+            ["page::NodeId", "Tree<page::T>", "<T>", "node"].map(short_type),
+            ["NodeId", "Tree", "<T>", "node"]
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Numbers, percentages and durations, as they are printed.
 //!
-//! The units of command lines, filters and environment variables are parsed in [`metaspy_reader::units`].
+//! The units of command lines, filters and environment variables are parsed in
+//! [`metaspy_reader::units`].
 
 pub use metaspy_reader::units::{counted, grouped, parse_duration_ns, parse_number, parse_size};
 
@@ -29,7 +30,8 @@ pub fn short_bytes(number: u64) -> String {
     format!("{number}{separator}B")
 }
 
-/// `33.3 %`: a part of a whole; `–` for a part of nothing. Something is never `0.0 %`, and not all is never `100.0 %`.
+/// `33.3 %`: a part of a whole; `–` for a part of nothing. Something is never `0.0 %`, and not all
+/// is never `100.0 %`.
 pub fn percent(part: u64, whole: u64) -> String {
     let share = 100.0 * part as f64 / whole as f64;
     match share {
@@ -40,7 +42,8 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// A duration alone, in three digits, with a unit that is always two columns: `61.2 µs`, ` 912 ns`, `4.40  s`.
+/// A duration alone, in three digits, with a unit that is always two columns: `61.2 µs`, ` 912 ns`,
+/// `4.40  s`.
 pub fn duration(ns: u64) -> String {
     if ns < 1000 {
         return format!("{ns:>4} ns");
@@ -61,8 +64,8 @@ pub fn duration(ns: u64) -> String {
     }
 }
 
-/// A duration in three digits with its unit, without blanks around it: `61.2 µs`, `4.40 s`. Each cell of a table has its
-/// own unit, so that a number means the same in every table.
+/// A duration in three digits with its unit, without blanks around it: `61.2 µs`, `4.40 s`. Each
+/// cell of a table has its own unit, so that a number means the same in every table.
 pub fn time(ns: u64) -> String {
     duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -97,11 +100,15 @@ mod tests {
 
     #[test]
     fn a_duration_takes_seven_columns() {
-        let all = [0, 912, 2_004, 61_240, 912_000, 999_800, 1_810_000, 4_400_000_000, 360_000_000_000];
+        let all =
+            [0, 912, 2_004, 61_240, 912_000, 999_800, 1_810_000, 4_400_000_000, 360_000_000_000];
         let texts = all.map(duration);
         assert_eq!(
             texts,
-            ["   0 ns", " 912 ns", "2.00 µs", "61.2 µs", " 912 µs", "1.00 ms", "1.81 ms", "4.40  s", " 360  s"]
+            [
+                "   0 ns", " 912 ns", "2.00 µs", "61.2 µs", " 912 µs", "1.00 ms", "1.81 ms",
+                "4.40  s", " 360  s"
+            ]
         );
         assert!(texts.iter().all(|t| t.chars().count() == 7));
         assert_eq!([912, 4_400_000_000].map(time), ["912 ns", "4.40 s"]);

@@ -21,7 +21,8 @@ pub struct Types {
     pub methods: Vec<MethodTypes>,
     /// What the woven source declares.
     pub declared: Declared,
-    /// Values whose type is not known: behind a table of a trait object, or without a name in the recording.
+    /// Values whose type is not known: behind a table of a trait object, or without a name in the
+    /// recording.
     pub unresolved: u64,
     /// Values that found no room in a recording.
     pub lost: u64,
@@ -29,14 +30,16 @@ pub struct Types {
     pub notes: Vec<String>,
     /// True if a recording has such a table.
     pub is_recorded: bool,
-    /// True for a part of the methods: traits without a method among them are left out of what never arrived.
+    /// True for a part of the methods: traits without a method among them are left out of what
+    /// never arrived.
     pub(super) is_part: bool,
     /// The implementations whose methods ran.
     pub(super) ran: BTreeSet<Ran>,
     /// The names of the traits with a method in the source.
     pub(super) with_methods: BTreeSet<String>,
     places: HashMap<(String, u32), usize>,
-    /// By path, the first line in the first recording. A method at another line of another recording is the same.
+    /// By path, the first line in the first recording. A method at another line of another
+    /// recording is the same.
     lines: HashMap<String, u32>,
     /// Paths that several methods of one recording have: their lines distinguish them.
     several: HashSet<String>,
@@ -111,12 +114,14 @@ impl Arrived {
         plain.split('<').next().unwrap_or(plain)
     }
 
-    /// The paths in the name of the type behind its own: of type arguments, elements and traits of objects. `None` has
-    /// nothing inside.
+    /// The paths in the name of the type behind its own: of type arguments, elements and traits of
+    /// objects. `None` has nothing inside.
     pub(super) fn inside(&self) -> impl Iterator<Item = &str> {
         let own = if self.name.starts_with(['(', '[', '*']) { "" } else { self.path() };
-        let paths = self.name.split(|letter: char| !letter.is_alphanumeric() && !"_:#{}".contains(letter));
-        let is_none = self.path() == "core::option::Option" && self.variant.as_deref() == Some("None");
+        let paths =
+            self.name.split(|letter: char| !letter.is_alphanumeric() && !"_:#{}".contains(letter));
+        let is_none =
+            self.path() == "core::option::Option" && self.variant.as_deref() == Some("None");
         paths.filter(move |path| !is_none && path.contains("::") && *path != own)
     }
 
@@ -189,7 +194,8 @@ impl Types {
             method.callers.retain(|site| site.caller.as_deref().is_some_and(is_of));
         }
         self.methods.retain(|method| !method.callers.is_empty());
-        let is_left = |path: &str| is_of(path) || self.methods.iter().any(|method| method.path == path);
+        let is_left =
+            |path: &str| is_of(path) || self.methods.iter().any(|method| method.path == path);
         self.ran.retain(|ran| is_left(&ran.method));
         self.is_part = true;
         self.sort();
@@ -198,8 +204,10 @@ impl Types {
 
     fn add(&mut self, store: &Store) {
         let profiles = store.united_profiles();
-        let tables =
-            profiles.iter().filter(|profile| profile.name == built_in::TYPES).flat_map(|profile| &profile.tables);
+        let tables = profiles
+            .iter()
+            .filter(|profile| profile.name == built_in::TYPES)
+            .flat_map(|profile| &profile.tables);
         let tables: Vec<&ProfileTable> = tables.filter(|table| table.name == "types").collect();
         if tables.is_empty() {
             return;
@@ -224,7 +232,8 @@ impl Types {
                 if arrived.is_unresolved {
                     self.unresolved += arrived.count;
                 }
-                let caller = (of.caller != 0).then(|| store.site_path(SiteId(of.caller)).to_owned());
+                let caller =
+                    (of.caller != 0).then(|| store.site_path(SiteId(of.caller)).to_owned());
                 self.put(site, of.position, caller, arrived);
             }
         }
@@ -234,11 +243,16 @@ impl Types {
     fn arrived(&mut self, store: &Store, kind: KindId, of: TypeKey, names: &mut Tables) -> Arrived {
         let Some(kind) = store.kind(kind) else {
             self.notes.push(unnamed(kind).to_owned());
-            return Arrived { is_unresolved: true, name: UNRESOLVED.to_owned(), ..Arrived::default() };
+            return Arrived {
+                is_unresolved: true,
+                name: UNRESOLVED.to_owned(),
+                ..Arrived::default()
+            };
         };
         let (declared, behind) = names.split(&kind.name);
         let declared = self.declared.as_declared(declared);
-        let behind = behind.map(|behind| behind.map(|name| self.declared.as_declared(&name).into_owned()));
+        let behind =
+            behind.map(|behind| behind.map(|name| self.declared.as_declared(&name).into_owned()));
         let enum_path = Arrived { name: declared.to_string(), ..Arrived::default() };
         let variant = of.variant.map(|number| self.declared.variant(enum_path.path(), number));
         let plain = behind_references(&declared).to_owned();
@@ -282,7 +296,9 @@ impl Types {
             for values in of_callers.chain([&mut method.values]) {
                 values.sort_by_key(|value| value.position);
                 for value in values {
-                    value.arrived.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.text().cmp(&b.text())));
+                    value.arrived.sort_by(|a, b| {
+                        b.count.cmp(&a.count).then_with(|| a.text().cmp(&b.text()))
+                    });
                 }
             }
         }
@@ -318,11 +334,18 @@ fn unnamed(kind: KindId) -> &'static str {
 
 /// True if several types may have this name: it is not known, or has a closure.
 pub(super) fn is_ambiguous(name: &str) -> bool {
-    name == UNRESOLVED || name.contains("{{") || name.contains("{closure") || name.contains("{async")
+    name == UNRESOLVED
+        || name.contains("{{")
+        || name.contains("{closure")
+        || name.contains("{async")
 }
 
 /// The value at a position.
-fn value<'v>(values: &'v mut Vec<ValueTypes>, position: u8, parameters: &[Parameter]) -> &'v mut ValueTypes {
+fn value<'v>(
+    values: &'v mut Vec<ValueTypes>,
+    position: u8,
+    parameters: &[Parameter],
+) -> &'v mut ValueTypes {
     let at = values.iter().position(|known| known.position == position).unwrap_or_else(|| {
         let has_receiver = parameters.first().is_some_and(|first| first.name == "self");
         let parameter = match position {
@@ -335,7 +358,9 @@ fn value<'v>(values: &'v mut Vec<ValueTypes>, position: u8, parameters: &[Parame
             (_, Some(parameter)) => parameter.name.clone(),
             (position, None) => format!("argument {}", position - u8::from(has_receiver)),
         };
-        let open = parameter.filter(|parameter| parameter.is_open).map(|parameter| parameter.declared.clone());
+        let open = parameter
+            .filter(|parameter| parameter.is_open)
+            .map(|parameter| parameter.declared.clone());
         values.push(ValueTypes { position, name, open, arrived: Vec::new() });
         values.len() - 1
     });
@@ -370,11 +395,19 @@ mod tests {
         ] {
             types.several.extend(paths_of_several(&sites));
             for site in &sites {
-                types.put(site, TypeKey::RECEIVER, None, Arrived { count: 1, ..Arrived::default() });
+                types.put(
+                    site,
+                    TypeKey::RECEIVER,
+                    None,
+                    Arrived { count: 1, ..Arrived::default() },
+                );
             }
         }
         types.sort();
-        let methods = types.methods.iter().map(|method| (method.path.as_str(), method.line, method.values[0].count()));
+        let methods = types
+            .methods
+            .iter()
+            .map(|method| (method.path.as_str(), method.line, method.values[0].count()));
         let several = [2, 3, 8, 9].map(|line| ("a::G::g", line, 1));
         assert_eq!(methods.collect::<Vec<_>>(), [&several[..], &[("a::f", 1, 2)]].concat());
     }

@@ -1,4 +1,5 @@
-//! The definition of a trait that a crate names otherwise: by a glob import, or by the path of a re-export.
+//! The definition of a trait that a crate names otherwise: by a glob import, or by the path of a
+//! re-export.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,8 +46,9 @@ pub(super) fn unify(
         by_name.entry(last_segment(path)).or_default().push(path);
     }
     let named = implementations.keys().chain(supertraits.values().flatten());
-    let defined: BTreeMap<String, String> =
-        named.filter_map(|path| Some((path.clone(), definition(path, &by_name)?.to_owned()))).collect();
+    let defined: BTreeMap<String, String> = named
+        .filter_map(|path| Some((path.clone(), definition(path, &by_name)?.to_owned())))
+        .collect();
     for (path, definition) in &defined {
         if let Some(types) = implementations.remove(path) {
             implementations.entry(definition.clone()).or_default().extend(types);
@@ -59,7 +61,8 @@ pub(super) fn unify(
     }
 }
 
-/// The only definition with this name, if the path is no definition itself. A path stays in its crate.
+/// The only definition with this name, if the path is no definition itself. A path stays in its
+/// crate.
 fn definition<'d>(path: &str, by_name: &BTreeMap<&str, Vec<&'d str>>) -> Option<&'d str> {
     let known = by_name.get(last_segment(path))?;
     if known.contains(&path) {
@@ -81,11 +84,14 @@ mod tests {
     #[test]
     fn a_trait_that_another_crate_imports_by_glob_is_one() {
         let defined = ["kit::shape::Area", "kit::Clone", "kit::a::Twice", "kit::b::Twice"];
-        let mut supertraits: BTreeMap<_, _> = defined.iter().map(|path| (path.to_string(), Vec::new())).collect();
+        let mut supertraits: BTreeMap<_, _> =
+            defined.iter().map(|path| (path.to_string(), Vec::new())).collect();
         supertraits.insert("app::Sub".to_owned(), vec!["Area".to_owned()]);
-        let named = ["kit::shape::Area", "Area", "kit::prelude::Area", "other::Area", "Clone", "Twice"];
+        let named =
+            ["kit::shape::Area", "Area", "kit::prelude::Area", "other::Area", "Clone", "Twice"];
         let of = |(at, path): (usize, &&str)| (path.to_string(), [format!("app::T{at}")].into());
-        let mut implementations: BTreeMap<_, BTreeSet<String>> = named.iter().enumerate().map(of).collect();
+        let mut implementations: BTreeMap<_, BTreeSet<String>> =
+            named.iter().enumerate().map(of).collect();
         unify(&mut supertraits, &mut implementations);
         assert_eq!(supertraits["app::Sub"], ["kit::shape::Area"]);
         let area = ["app::T0", "app::T1", "app::T2"].map(str::to_owned);

@@ -1,4 +1,5 @@
-//! What the types show: how many arrive at a call, what never arrives, and what is declared wider than needed.
+//! What the types show: how many arrive at a call, what never arrives, and what is declared wider
+//! than needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,8 @@ pub struct Shape {
     pub caller: Option<String>,
     /// The called name.
     pub name: String,
-    /// The targets with their receivers, those that took longest first; the most frequent first if calls were not timed.
+    /// The targets with their receivers, those that took longest first; the most frequent first if
+    /// calls were not timed.
     pub targets: Vec<Target>,
 }
 
@@ -64,8 +66,9 @@ pub struct Wide {
 }
 
 impl Shape {
-    /// `monomorphic` with one target, `polymorphic` with at most four, otherwise `megamorphic`; `unknown` if the only target
-    /// has receivers of unknown types or with closures, which may be several.
+    /// `monomorphic` with one target, `polymorphic` with at most four, otherwise `megamorphic`;
+    /// `unknown` if the only target has receivers of unknown types or with closures, which may be
+    /// several.
     pub fn class(&self) -> &'static str {
         match self.targets.len() {
             1 if is_ambiguous(&self.targets[0].receiver) => "unknown",
@@ -104,10 +107,12 @@ impl Types {
         shapes
     }
 
-    /// Implementations of traits and variants of enums that never arrived, where others of them did.
+    /// Implementations of traits and variants of enums that never arrived, where others of them
+    /// did.
     ///
-    /// An implementation may be the unknown type behind an object of its trait, and a type without a name may be any. A
-    /// variant inside of another value is not known, as in `Err`. An object in a slice has arrived if a method of it ran.
+    /// An implementation may be the unknown type behind an object of its trait, and a type without
+    /// a name may be any. A variant inside of another value is not known, as in `Err`. An object in
+    /// a slice has arrived if a method of it ran.
     pub fn unseen(&self) -> Vec<Unseen> {
         let unknown = || self.all().filter(|one| one.is_unresolved);
         if unknown().any(|one| one.through.is_none()) {
@@ -116,46 +121,72 @@ impl Types {
         let inside: BTreeSet<&str> = self.all().flat_map(Arrived::inside).collect();
         let objects: BTreeSet<&str> = unknown().filter_map(Arrived::object_trait).collect();
         let is_near = |of: &str, other: &str| {
-            of == other || self.declared.implies(of, other, STEPS) || self.declared.implies(other, of, STEPS)
+            of == other
+                || self.declared.implies(of, other, STEPS)
+                || self.declared.implies(other, of, STEPS)
         };
         let is_known = |of: &str| !objects.iter().any(|object| is_near(of, object));
         let seen: BTreeSet<&str> = self.all().map(Arrived::path).collect();
-        let owner = |method: &MethodTypes| unqualified(&method.path).rsplit("::").nth(1).map(str::to_owned);
+        let owner =
+            |method: &MethodTypes| unqualified(&method.path).rsplit("::").nth(1).map(str::to_owned);
         let ran: BTreeSet<String> = self.methods.iter().filter_map(owner).collect();
         let has_run = |of: &str, ty: &str| self.ran.iter().any(|ran| ran.is_of(of, ty));
-        let has_arrived = |of: &str, ty: &str| seen.contains(ty) || inside.contains(ty) || has_run(of, ty);
+        let has_arrived =
+            |of: &str, ty: &str| seen.contains(ty) || inside.contains(ty) || has_run(of, ty);
         let of_methods = |of: &str| {
-            self.with_methods.contains(last_segment(of)) && (!self.is_part || ran.contains(last_segment(of)))
+            self.with_methods.contains(last_segment(of))
+                && (!self.is_part || ran.contains(last_segment(of)))
         };
-        let traits = self.declared.implementations.iter().filter(|(of, _)| of_methods(of) && is_known(of));
+        let traits =
+            self.declared.implementations.iter().filter(|(of, _)| of_methods(of) && is_known(of));
         let traits = traits.filter_map(|(of, types)| {
             let is_never = |ty: &&String| self.declared.is_named_so(ty) && !has_arrived(of, ty);
             let never: Vec<String> = types.iter().filter(is_never).cloned().collect();
             let is_partly = types.iter().any(|ty| has_arrived(of, ty));
-            (is_partly && !never.is_empty()).then(|| Unseen { of: of.clone(), is_enum: false, never, all: types.len() })
+            (is_partly && !never.is_empty()).then(|| Unseen {
+                of: of.clone(),
+                is_enum: false,
+                never,
+                all: types.len(),
+            })
         });
         let enums = seen.iter().filter(|path| !inside.contains(**path)).filter_map(|path| {
             let variants = self.declared.variants(path)?;
             // A variant that is not known may be any.
-            let arrived = self.all().filter(|one| one.path() == *path).map(|one| one.variant.as_deref());
+            let arrived =
+                self.all().filter(|one| one.path() == *path).map(|one| one.variant.as_deref());
             let arrived: BTreeSet<&str> = arrived.collect::<Option<_>>()?;
-            let never = variants.iter().map(|(name, _)| name).filter(|name| !arrived.contains(name.as_str()));
+            let never = variants
+                .iter()
+                .map(|(name, _)| name)
+                .filter(|name| !arrived.contains(name.as_str()));
             let never: Vec<String> = never.cloned().collect();
             let all = variants.len();
-            (!never.is_empty()).then(|| Unseen { of: (*path).to_owned(), is_enum: true, never, all })
+            (!never.is_empty()).then(|| Unseen {
+                of: (*path).to_owned(),
+                is_enum: true,
+                never,
+                all,
+            })
         });
         traits.chain(enums).collect()
     }
 
-    /// Open parameters at which one type arrived, or several with a common trait; those with most values first.
+    /// Open parameters at which one type arrived, or several with a common trait; those with most
+    /// values first.
     pub fn wide(&self) -> Vec<Wide> {
         let wide = |(method, value): (&MethodTypes, &ValueTypes)| {
             let types: BTreeSet<&str> = value.arrived.iter().map(|one| one.name.as_str()).collect();
             let paths: BTreeSet<&str> = value.arrived.iter().map(Arrived::path).collect();
             let declared = value.open.clone().unwrap_or_default();
-            let common = if types.len() > 1 { self.declared.common_trait(&paths, &declared) } else { None };
-            // Behind a slice of trait objects anything may be, and closures of one function have one name.
-            let is_known = !value.arrived.iter().any(|one| is_ambiguous(&one.name) || one.name.contains("dyn "));
+            let common =
+                if types.len() > 1 { self.declared.common_trait(&paths, &declared) } else { None };
+            // Behind a slice of trait objects anything may be, and closures of one function have
+            // one name.
+            let is_known = !value
+                .arrived
+                .iter()
+                .any(|one| is_ambiguous(&one.name) || one.name.contains("dyn "));
             (is_known && (types.len() == 1 || common.is_some())).then(|| Wide {
                 path: method.path.clone(),
                 parameter: value.name.clone(),
@@ -165,8 +196,12 @@ impl Types {
                 count: value.count(),
             })
         };
-        let values = self.methods.iter().flat_map(|method| method.values.iter().map(move |value| (method, value)));
-        let mut all: Vec<Wide> = values.filter(|(_, value)| value.open.is_some()).filter_map(wide).collect();
+        let values = self
+            .methods
+            .iter()
+            .flat_map(|method| method.values.iter().map(move |value| (method, value)));
+        let mut all: Vec<Wide> =
+            values.filter(|(_, value)| value.open.is_some()).filter_map(wide).collect();
         all.sort_by_key(|one| (one.arrived.len(), std::cmp::Reverse(one.count)));
         all
     }
@@ -178,7 +213,12 @@ impl Types {
 }
 
 fn target(method: &MethodTypes, one: &Arrived) -> Target {
-    Target { path: method.path.clone(), receiver: one.name.clone(), count: one.count, total_ns: one.total_ns }
+    Target {
+        path: method.path.clone(),
+        receiver: one.name.clone(),
+        count: one.count,
+        total_ns: one.total_ns,
+    }
 }
 
 /// Adds up the variants of an enum, which are one receiver.

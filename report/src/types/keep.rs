@@ -1,4 +1,5 @@
-//! Writes the types behind trait objects into a recording, while the program that made it is still the same.
+//! Writes the types behind trait objects into a recording, while the program that made it is still
+//! the same.
 
 use std::io;
 use std::path::Path;
@@ -9,9 +10,11 @@ use metaspy_reader::{EndState, Store, TypeKey};
 use super::tables::Tables;
 use crate::append::{Space, append};
 
-/// Writes the resolved types into a recording whose process has ended. Later builds of the program then change nothing.
+/// Writes the resolved types into a recording whose process has ended. Later builds of the program
+/// then change nothing.
 ///
-/// A name is appended as a later name of the same kind. Without room for all, the recording stays as it is.
+/// A name is appended as a later name of the same kind. Without room for all, the recording stays
+/// as it is.
 pub fn keep(path: &Path, store: &Store) -> io::Result<()> {
     if store.end_state() == EndState::Live {
         return Ok(());

@@ -1,7 +1,8 @@
 //! The types that arrive at methods: of receivers, arguments and returned values.
 //!
-//! The profiler `types` writes them as a table of the recording. Here they get names: the type behind a trait object from
-//! the symbols and the debug information of the program (`tables`), the variants of enums from the facts of the weaver.
+//! The profiler `types` writes them as a table of the recording. Here they get names: the type
+//! behind a trait object from the symbols and the debug information of the program (`tables`), the
+//! variants of enums from the facts of the weaver.
 
 mod arrived;
 mod bounds;

@@ -27,26 +27,38 @@ impl Ran {
     }
 }
 
-/// The implementations of which a recording has a call. One that inherits a default method without a receiver may have run it.
-pub(super) fn implementations(store: &Store, profiles: &[Profile], declared: &Declared) -> BTreeSet<Ran> {
-    let called: Vec<Method<'_>> = called(profiles).into_iter().filter_map(|id| method(store.site(id)?)).collect();
+/// The implementations of which a recording has a call. One that inherits a default method without
+/// a receiver may have run it.
+pub(super) fn implementations(
+    store: &Store,
+    profiles: &[Profile],
+    declared: &Declared,
+) -> BTreeSet<Ran> {
+    let called: Vec<Method<'_>> =
+        called(profiles).into_iter().filter_map(|id| method(store.site(id)?)).collect();
     let own = called.iter().filter_map(|method| Some(method.ran(method.of_type.as_ref()?)));
-    let defaults: Vec<_> = called.iter().filter(|method| method.of_type.is_none() && !method.has_receiver).collect();
+    let defaults: Vec<_> =
+        called.iter().filter(|method| method.of_type.is_none() && !method.has_receiver).collect();
     let sites = store.sites().iter().filter(|_| !defaults.is_empty());
-    let is_like_default = |method: &Method<'_>| defaults.iter().any(|default| method.is_like(default));
+    let is_like_default =
+        |method: &Method<'_>| defaults.iter().any(|default| method.is_like(default));
     let of_source: Vec<Method<'_>> = sites.filter_map(method).filter(is_like_default).collect();
     let overrides = |ty: &str, default: &Method<'_>| {
-        of_source.iter().any(|method| method.is_like(default) && method.of_type.as_deref() == Some(ty))
+        of_source
+            .iter()
+            .any(|method| method.is_like(default) && method.of_type.as_deref() == Some(ty))
     };
     let inherited = defaults.iter().flat_map(|default| {
-        let implementations = declared.implementations.iter().filter(|(of, _)| last_segment(of) == default.of_trait);
+        let implementations =
+            declared.implementations.iter().filter(|(of, _)| last_segment(of) == default.of_trait);
         let types = implementations.flat_map(|(_, types)| types);
         types.filter(|ty| !overrides(ty, default)).map(|ty| default.ran(ty))
     });
     own.chain(inherited).collect()
 }
 
-/// The names of the traits with a method in the source. Constants and types of the others are used without values.
+/// The names of the traits with a method in the source. Constants and types of the others are used
+/// without values.
 pub(super) fn traits_with_methods(store: &Store) -> impl Iterator<Item = String> {
     let of_trait = |site: &RecordedSite| {
         let name = site.facts.split(' ').find_map(|word| word.strip_prefix("trait="))?;
@@ -104,7 +116,8 @@ fn called(profiles: &[Profile]) -> BTreeSet<SiteId> {
         let Some(calls) = table.column("calls") else { continue };
         let is_method = |key| !matches!(key, RowKey::Subject(..) | RowKey::Sampled(..));
         let rows = table.rows.iter().filter(|row| is_method(row.key));
-        let rows = rows.filter(|row| row.value(table, calls).number().is_some_and(|calls| calls > 0));
+        let rows =
+            rows.filter(|row| row.value(table, calls).number().is_some_and(|calls| calls > 0));
         called.extend(rows.map(|row| row.key.site()));
     }
     called

@@ -11,9 +11,11 @@ const TOP: usize = 20;
 const TYPES: usize = 8;
 
 /// What text has in place of types that were not recorded.
-pub const NOT_RECORDED: &str = "no types were recorded: run the program with `cargo metaspy run --types`";
+pub const NOT_RECORDED: &str =
+    "no types were recorded: run the program with `cargo metaspy run --types`";
 
-/// What arrived where, and what that shows. Values of one plain type are left out, unless all rows are shown.
+/// What arrived where, and what that shows. Values of one plain type are left out, unless all rows
+/// are shown.
 pub fn text(types: &Types, top: Top) -> Vec<String> {
     if !types.is_recorded {
         return vec![NOT_RECORDED.to_owned()];
@@ -31,7 +33,10 @@ pub fn text(types: &Types, top: Top) -> Vec<String> {
         lines.push(format!("{} have a type that is not known", counted(types.unresolved, "value")));
     }
     if types.lost > 0 {
-        lines.push(format!("{} found no room: set METASPY_BUDGET to a larger size", counted(types.lost, "value")));
+        lines.push(format!(
+            "{} found no room: set METASPY_BUDGET to a larger size",
+            counted(types.lost, "value")
+        ));
     }
     lines.extend(types.notes.iter().cloned());
     lines
@@ -39,7 +44,9 @@ pub fn text(types: &Types, top: Top) -> Vec<String> {
 
 fn by_method(types: &Types, limit: usize, is_all: bool) -> Vec<String> {
     let is_shown = |value: &&ValueTypes| is_all || value.is_news();
-    let shown = |method: &MethodTypes| -> Vec<String> { method.values.iter().filter(is_shown).map(value).collect() };
+    let shown = |method: &MethodTypes| -> Vec<String> {
+        method.values.iter().filter(is_shown).map(value).collect()
+    };
     let mut methods: Vec<(u64, &MethodTypes)> = types
         .methods
         .iter()
@@ -57,8 +64,11 @@ fn value(value: &ValueTypes) -> String {
     let all = value.count();
     let shown = |one: &Arrived| {
         let is_twice = value.arrived.iter().filter(|other| other.text() == one.text()).count() > 1;
-        let through =
-            one.through.as_ref().filter(|_| is_twice).map_or(String::new(), |pointer| format!(" in {pointer}"));
+        let through = one
+            .through
+            .as_ref()
+            .filter(|_| is_twice)
+            .map_or(String::new(), |pointer| format!(" in {pointer}"));
         format!("{}{through} {} ({})", one.text(), grouped(one.count), percent(one.count, all))
     };
     let mut types: Vec<String> = value.arrived.iter().take(TYPES).map(shown).collect();
@@ -74,16 +84,27 @@ fn by_call(shapes: &[Shape], limit: usize, is_all: bool) -> Vec<String> {
         return Vec::new();
     }
     let of = |class: &str| shapes.iter().filter(|shape| shape.class() == class).count();
-    let classes = ["monomorphic", "polymorphic", "megamorphic"].map(|class| format!("{} {class}", of(class)));
-    let mut lines = vec![format!("calls with a receiver, by number of targets: {}", classes.join(", "))];
+    let classes =
+        ["monomorphic", "polymorphic", "megamorphic"].map(|class| format!("{} {class}", of(class)));
+    let mut lines =
+        vec![format!("calls with a receiver, by number of targets: {}", classes.join(", "))];
     let several: Vec<&Shape> = shapes.iter().filter(|shape| shape.targets.len() > 1).collect();
     let listed = if is_all { usize::MAX } else { TYPES };
     for shape in several.iter().take(limit) {
         let caller = shape.caller.as_deref().unwrap_or("code without hooks");
         lines.push(format!("  {caller} calls {}: {}", shape.name, shape.class()));
-        lines.extend(shape.targets.iter().take(listed).map(|one| format!("    {}", target(one, shape.count()))));
+        lines.extend(
+            shape
+                .targets
+                .iter()
+                .take(listed)
+                .map(|one| format!("    {}", target(one, shape.count()))),
+        );
         if shape.targets.len() > listed {
-            lines.push(format!("    {} more", counted((shape.targets.len() - listed) as u64, "target")));
+            lines.push(format!(
+                "    {} more",
+                counted((shape.targets.len() - listed) as u64, "target")
+            ));
         }
     }
     if several.len() > limit {
@@ -111,7 +132,13 @@ fn wide(one: &Wide) -> String {
         Some(common) => format!("{} types arrived, and all are {common}", one.arrived.len()),
         None => format!("only {} arrived", one.arrived.join(", ")),
     };
-    format!("{}: {}: {}: {arrived} ({})", one.path, one.parameter, one.declared, counted(one.count, "value"))
+    format!(
+        "{}: {}: {}: {arrived} ({})",
+        one.path,
+        one.parameter,
+        one.declared,
+        counted(one.count, "value")
+    )
 }
 
 fn part(title: &str, rows: impl Iterator<Item = String>, limit: usize) -> Vec<String> {

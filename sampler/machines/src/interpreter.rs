@@ -58,7 +58,8 @@ enum Op {
 /// Reads a program, and registers its instructions by their numbers from 1 on, as in the paper.
 fn assemble(name: &str, text: &str) -> Vec<Op> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let has_operand = |word: &str| ["push", "load", "store", "fill", "jump", "unless"].contains(&word);
+    let has_operand =
+        |word: &str| ["push", "load", "store", "fill", "jump", "unless"].contains(&word);
     let (mut labels, mut at, mut number) = (HashMap::new(), 0, 0);
     while at < words.len() {
         match words[at].strip_suffix(':') {
@@ -70,7 +71,8 @@ fn assemble(name: &str, text: &str) -> Vec<Op> {
     let mut code = Vec::with_capacity(number);
     let mut words = words.into_iter().filter(|word| !word.ends_with(':'));
     while let Some(word) = words.next() {
-        let operand = if has_operand(word) { words.next().expect("the program is whole") } else { "" };
+        let operand =
+            if has_operand(word) { words.next().expect("the program is whole") } else { "" };
         let number = || operand.parse::<usize>().expect("the program has numbers");
         code.push(match word {
             "push" => Op::Push(number() as i64),
@@ -90,8 +92,11 @@ fn assemble(name: &str, text: &str) -> Vec<Op> {
         });
     }
     let range = code.as_ptr_range();
-    let positions: Vec<(u64, u64)> =
-        code.iter().zip(1..).map(|(op, position)| (std::ptr::from_ref(op) as u64, position)).collect();
+    let positions: Vec<(u64, u64)> = code
+        .iter()
+        .zip(1..)
+        .map(|(op, position)| (std::ptr::from_ref(op) as u64, position))
+        .collect();
     CodeMap::register(name, Kind::Bytecode, range.start as u64..range.end as u64, &positions);
     code
 }
@@ -107,7 +112,8 @@ impl Machine {
     #[inline(never)]
     fn run(&mut self, argument: i64) -> i64 {
         let current = Bytecode::new();
-        let (mut variables, mut stack, mut next) = ([argument, 0, 0, 0, 0], Vec::with_capacity(8), 0);
+        let (mut variables, mut stack, mut next) =
+            ([argument, 0, 0, 0, 0], Vec::with_capacity(8), 0);
         loop {
             let op = &self.code[next];
             current.at(op);
@@ -163,7 +169,8 @@ impl Machine {
 /// Passes both benchmarks, which are registered meanwhile.
 pub fn run(then: impl FnOnce(&mut dyn FnMut(i64) -> i64, &mut dyn FnMut(i64) -> i64)) {
     let machine = |name, text| Machine { code: assemble(name, text), memory: Vec::new() };
-    let (mut fib, mut sieve) = (machine("Integer>>benchFib", FIB), machine("Integer>>benchmark", SIEVE));
+    let (mut fib, mut sieve) =
+        (machine("Integer>>benchFib", FIB), machine("Integer>>benchmark", SIEVE));
     then(&mut |n| fib.run(n), &mut |rounds| sieve.run(rounds));
     for machine in [fib, sieve] {
         let range = machine.code.as_ptr_range();

@@ -1,4 +1,5 @@
-//! The benchmarks as a JIT makes them with Cranelift, which has the position that code was made from.
+//! The benchmarks as a JIT makes them with Cranelift, which has the position that code was made
+//! from.
 
 use cranelift_codegen::Context;
 use cranelift_codegen::settings::{self, Configurable};
@@ -28,7 +29,9 @@ pub fn run(then: impl FnOnce(&mut dyn FnMut(i64) -> i64, &mut dyn FnMut(i64) -> 
     let names = ["Integer>>benchFib", "Integer>>benchmark"];
     let functions = cranelift_reader::parse_functions(TEXT).expect("the text has functions");
     let compile = |(function, name): (cranelift_codegen::ir::Function, &'static str)| {
-        let id = module.declare_function(name, Linkage::Export, &function.signature).expect("the name is new");
+        let id = module
+            .declare_function(name, Linkage::Export, &function.signature)
+            .expect("the name is new");
         let mut context = Context::for_function(function);
         module.define_function(id, &mut context).expect("it compiles");
         let (size, positions) = positions(&context);
@@ -46,7 +49,9 @@ pub fn run(then: impl FnOnce(&mut dyn FnMut(i64) -> i64, &mut dyn FnMut(i64) -> 
     }
     // SAFETY: the functions have this signature, and live as long as the module.
     let function = |at: usize| unsafe {
-        std::mem::transmute::<*const u8, extern "C" fn(i64) -> i64>(module.get_finalized_function(compiled[at].0))
+        std::mem::transmute::<*const u8, extern "C" fn(i64) -> i64>(
+            module.get_finalized_function(compiled[at].0),
+        )
     };
     let (fib, sieve) = (function(0), function(1));
     then(&mut |n| fib(n), &mut |rounds| sieve(rounds));

@@ -1,6 +1,7 @@
-//! The two benchmarks of *A detailed VM profiler for the Cog VM* (section 4), `benchFib` and `benchmark`: in Rust, in bytecode
-//! with an interpreter, in WebAssembly under wasmtime, and by a JIT with Cranelift. Each machine registers what its code was
-//! made from, so that `metaspy sample -- metaspy-machines bytecode` shows ranges of bytecodes as the paper does.
+//! The two benchmarks of *A detailed VM profiler for the Cog VM* (section 4), `benchFib` and
+//! `benchmark`: in Rust, in bytecode with an interpreter, in WebAssembly under wasmtime, and by a
+//! JIT with Cranelift. Each machine registers what its code was made from, so that
+//! `metaspy sample -- metaspy-machines bytecode` shows ranges of bytecodes as the paper does.
 
 mod interpreter;
 mod jit;
@@ -17,7 +18,8 @@ const ROUNDS: i64 = 20;
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let machine = arguments.next().unwrap_or_default();
-    let time = Duration::from_millis(arguments.next().and_then(|ms| ms.parse().ok()).unwrap_or(500));
+    let time =
+        Duration::from_millis(arguments.next().and_then(|ms| ms.parse().ok()).unwrap_or(500));
     match &*machine {
         "rust" => both(time, native::bench_fib, native::benchmark),
         "bytecode" => interpreter::run(|fib, sieve| both(time, fib, sieve)),
@@ -31,7 +33,8 @@ fn main() {
     }
 }
 
-/// Runs each until it has had this processor time, as the paper's benchmark does; prints how much each one took.
+/// Runs each until it has had this processor time, as the paper's benchmark does; prints how much
+/// each one took.
 fn both(time: Duration, fib: impl FnMut(i64) -> i64, sieve: impl FnMut(i64) -> i64) {
     let fib = repeat("benchFib", time, FIB, 150_049, fib);
     let sieve = repeat("benchmark", time, ROUNDS, 1899, sieve);
@@ -39,7 +42,13 @@ fn both(time: Duration, fib: impl FnMut(i64) -> i64, sieve: impl FnMut(i64) -> i
 }
 
 /// Calls a function until it has had this processor time; returns how much it took.
-fn repeat(name: &str, time: Duration, argument: i64, expected: i64, mut function: impl FnMut(i64) -> i64) -> Duration {
+fn repeat(
+    name: &str,
+    time: Duration,
+    argument: i64,
+    expected: i64,
+    mut function: impl FnMut(i64) -> i64,
+) -> Duration {
     let begin = processor_time();
     loop {
         assert_eq!(function(argument), expected, "{name}");

@@ -1,5 +1,5 @@
-//! The benchmarks in WebAssembly, compiled by wasmtime. Its address map has the place in the module that code was made from,
-//! and the module's debug information the line.
+//! The benchmarks in WebAssembly, compiled by wasmtime. Its address map has the place in the module
+//! that code was made from, and the module's debug information the line.
 
 use std::cell::RefCell;
 
@@ -22,7 +22,10 @@ fn register(module: &Module, binary: &[u8]) {
 }
 
 /// Passes both benchmarks, of a module with or without debug information.
-pub fn run(has_lines: bool, then: impl FnOnce(&mut dyn FnMut(i64) -> i64, &mut dyn FnMut(i64) -> i64)) {
+pub fn run(
+    has_lines: bool,
+    then: impl FnOnce(&mut dyn FnMut(i64) -> i64, &mut dyn FnMut(i64) -> i64),
+) {
     let mut parser = Parser::new();
     if has_lines {
         parser.generate_dwarf(GenerateDwarf::Lines);
@@ -34,7 +37,8 @@ pub fn run(has_lines: bool, then: impl FnOnce(&mut dyn FnMut(i64) -> i64, &mut d
     let mut store = Store::new(&engine, ());
     let instance = Instance::new(&mut store, &module, &[]).expect("it imports nothing");
     let exports = ["benchFib", "benchmark"].map(|name| instance.get_typed_func(&mut store, name));
-    let [fib, sieve]: [TypedFunc<i64, i64>; 2] = exports.map(|export| export.expect("it is exported"));
+    let [fib, sieve]: [TypedFunc<i64, i64>; 2] =
+        exports.map(|export| export.expect("it is exported"));
     let store = RefCell::new(store);
     let call = |function: &TypedFunc<i64, i64>, argument| {
         function.call(&mut *store.borrow_mut(), argument).expect("it does not trap")

@@ -1,4 +1,5 @@
-//! The time of a machine is at the positions of the program that it runs: the paper's table, for each machine.
+//! The time of a machine is at the positions of the program that it runs: the paper's table, for
+//! each machine.
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -21,8 +22,13 @@ struct Sampled {
 /// Samples a machine, and prints the report. `None` where sampling is not permitted.
 fn run(machine: &str) -> Option<Sampled> {
     let _alone = ALONE.lock().unwrap_or_else(|error| error.into_inner());
-    let output = std::env::temp_dir().join(format!("metaspy-machines-{}-{machine}", std::process::id()));
-    let shell = format!("exec {} {machine} 800 > {}", env!("CARGO_BIN_EXE_metaspy-machines"), output.display());
+    let output =
+        std::env::temp_dir().join(format!("metaspy-machines-{}-{machine}", std::process::id()));
+    let shell = format!(
+        "exec {} {machine} 800 > {}",
+        env!("CARGO_BIN_EXE_metaspy-machines"),
+        output.display()
+    );
     let words = ["sh", "-c", &shell].map(Into::into).to_vec();
     let run = match sample(&Target::Command(words), &Options::default(), &AtomicBool::new(false)) {
         Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => {
@@ -48,20 +54,25 @@ impl Sampled {
         let functions = &self.profile.symbols.functions;
         let methods = self.profile.methods();
         names.map(|name| {
-            let of = methods.iter().filter(|method| functions[method.function as usize].name == name);
+            let of =
+                methods.iter().filter(|method| functions[method.function as usize].name == name);
             of.map(|method| method.total_samples).sum::<u64>() as f64
         })
     }
 
-    /// Checks that samples and the program's own clock agree: each function has its processor time, within the error of
-    /// sampling.
+    /// Checks that samples and the program's own clock agree: each function has its processor time,
+    /// within the error of sampling.
     fn agrees(&self, names: [&str; 2]) {
         let totals = self.totals(names);
         for ((name, samples), us) in names.iter().zip(totals).zip(self.measured) {
-            // 1,000 samples a second; the error is of 99.9 %, and one percent is for the edges of the measured time.
+            // 1,000 samples a second; the error is of 99.9 %, and one percent is for the edges of
+            // the measured time.
             let expected = us / 1000.0;
             let error = 3.3 * (expected * 0.05).sqrt() + expected * 0.02;
-            assert!((samples - expected).abs() < error, "{name}: {samples} samples in {expected} ms, ± {error}");
+            assert!(
+                (samples - expected).abs() < error,
+                "{name}: {samples} samples in {expected} ms, ± {error}"
+            );
         }
     }
 
@@ -74,7 +85,9 @@ impl Sampled {
         let mut shares = HashMap::new();
         for range in &row.ranges {
             match range.span {
-                Span::Positions(from, _) => *shares.entry(from).or_default() += range.samples as f64,
+                Span::Positions(from, _) => {
+                    *shares.entry(from).or_default() += range.samples as f64
+                }
                 _ => range.lines.iter().for_each(|&(line, samples)| {
                     *shares.entry(line.into()).or_default() += samples as f64;
                 }),
@@ -90,8 +103,9 @@ fn share(shares: &HashMap<u64, f64>, positions: std::ops::RangeInclusive<u64>) -
     shares.iter().filter(|(at, _)| positions.contains(at)).map(|(_, share)| share).sum()
 }
 
-/// The paper's reader finds the loop of `benchmark` that strikes multiples out by its hottest range, 74 to 78: 35.36 % of
-/// the function, and 25.5 % more in the rest of the loop. `positions` are of this loop.
+/// The paper's reader finds the loop of `benchmark` that strikes multiples out by its hottest
+/// range, 74 to 78: 35.36 % of the function, and 25.5 % more in the rest of the loop. `positions`
+/// are of this loop.
 fn the_loop_is_hottest(shares: &HashMap<u64, f64>, positions: std::ops::RangeInclusive<u64>) {
     let of_loop = share(shares, positions);
     assert!(of_loop > 0.4, "{of_loop} of {shares:?}");
@@ -115,7 +129,10 @@ fn webassembly_s_time_is_at_its_offsets() {
     let shares = sampled.ranges("benchFib");
     // As in the paper, the entry has the time of the calls, and the end has the returns.
     assert!(shares.len() > 3 && shares[&1] > 0.05, "{shares:?}");
-    assert!(sampled.totals(["wasm (stub)", "benchFib"])[0] > 0.0, "calls from the host come through a stub");
+    assert!(
+        sampled.totals(["wasm (stub)", "benchFib"])[0] > 0.0,
+        "calls from the host come through a stub"
+    );
 }
 
 #[test]
@@ -123,15 +140,17 @@ fn webassembly_with_debug_information_has_lines() {
     let Some(sampled) = run("wasm-lines") else { return };
     sampled.agrees(["benchFib", "benchmark"]);
     let text = include_str!("../src/benchmarks.wat");
-    let line = |part: &str| 1 + text.lines().position(|line| line.contains(part)).expect("the text has it") as u64;
-    // How long a processor waits at the branch that it cannot guess differs from one to the next by a quarter of the
-    // function: what is compared is the rest.
+    let line = |part: &str| {
+        1 + text.lines().position(|line| line.contains(part)).expect("the text has it") as u64
+    };
+    // How long a processor waits at the branch that it cannot guess differs from one to the next by
+    // a quarter of the function: what is compared is the rest.
     let mut sieve = sampled.ranges("benchmark");
     let guessed = sieve.remove(&line("(if (i32.load8_u")).unwrap_or_default();
     sieve.values_mut().for_each(|share| *share /= 1.0 - guessed);
     the_loop_is_hottest(&sieve, line("(loop $strike")..=line("(br $strike)"));
-    // Its four lines that do something have samples, and no other line. How much of the time is the entry's, which has no
-    // line, is the processor's: a third in one run and half in the next.
+    // Its four lines that do something have samples, and no other line. How much of the time is the
+    // entry's, which has no line, is the processor's: a third in one run and half in the next.
     let mut lines: Vec<u64> = sampled.ranges("benchFib").into_keys().collect();
     lines.sort_unstable();
     let calls = line("(call $benchFib");
@@ -156,7 +175,11 @@ fn rust_s_time_is_at_its_lines() {
 #[test]
 fn without_a_sampler_nothing_is_written() {
     let program = env!("CARGO_BIN_EXE_metaspy-machines");
-    let output = Command::new(program).args(["jit", "10"]).env_remove("METASPY_CODE_MAP").output().expect("it runs");
+    let output = Command::new(program)
+        .args(["jit", "10"])
+        .env_remove("METASPY_CODE_MAP")
+        .output()
+        .expect("it runs");
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     let output = Command::new(program).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));

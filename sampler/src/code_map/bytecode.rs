@@ -58,7 +58,8 @@ impl Drop for Bytecode {
 /// Finds the cells in a copy of a stack that begins at an address, innermost first. The result has
 /// the address of each cell and of its instruction.
 pub fn find(stack: &[u8], from: u64) -> impl Iterator<Item = (u64, u64)> {
-    let words = |at: usize| u64::from_ne_bytes(stack[at..at + 8].try_into().expect("it has eight bytes"));
+    let words =
+        |at: usize| u64::from_ne_bytes(stack[at..at + 8].try_into().expect("it has eight bytes"));
     let places = (0..stack.len().saturating_sub(15)).step_by(8);
     places.filter_map(move |at| {
         let address = from.wrapping_add(at as u64);
@@ -74,7 +75,9 @@ mod tests {
     fn a_cell_is_found_where_it_is_and_not_in_a_copy_or_after_its_end() {
         let mut memory = [0_u64; 8];
         let (code, from) = ([7_u8; 4], memory.as_ptr() as u64);
-        let bytes = |memory: &[u64; 8]| memory.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        let bytes = |memory: &[u64; 8]| {
+            memory.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>()
+        };
         // SAFETY: the memory has room for the cell, is aligned, and nothing else uses it meanwhile.
         let cell = unsafe {
             let place = memory.as_mut_ptr().add(2).cast::<Bytecode>();

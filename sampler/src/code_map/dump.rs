@@ -69,7 +69,9 @@ impl Change {
 /// Returns true for the name of a dump, `jit-PID.dump`.
 pub(crate) fn is_dump(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.strip_prefix("jit-").and_then(|rest| rest.strip_suffix(".dump")).is_some_and(|pid| pid.parse::<u32>().is_ok())
+    name.strip_prefix("jit-")
+        .and_then(|rest| rest.strip_suffix(".dump"))
+        .is_some_and(|pid| pid.parse::<u32>().is_ok())
 }
 
 impl Dump {
@@ -129,7 +131,10 @@ impl Dump {
         let mut rest = bytes;
         if self.at == 0 {
             let mut fields = Fields(rest);
-            let (Some(magic), Some(_), Some(size)) = (fields.u32(), fields.u32(), fields.u32()) else { return };
+            let (Some(magic), Some(_), Some(size)) = (fields.u32(), fields.u32(), fields.u32())
+            else {
+                return;
+            };
             self.is_ended = magic != MAGIC || (size as usize) < HEADER;
             let Some(behind) = rest.get(size as usize..).filter(|_| !self.is_ended) else { return };
             self.at = size.into();
@@ -137,7 +142,11 @@ impl Dump {
         }
         loop {
             let mut fields = Fields(rest);
-            let (Some(kind), Some(size), Some(time_ns)) = (fields.u32(), fields.u32(), fields.u64()) else { return };
+            let (Some(kind), Some(size), Some(time_ns)) =
+                (fields.u32(), fields.u32(), fields.u64())
+            else {
+                return;
+            };
             let size = size as usize;
             if !(RECORD..=RECORD_MAX).contains(&size) {
                 self.is_ended = true;
@@ -157,14 +166,25 @@ impl Dump {
                 let (_pid, _tid, _vma) = (fields.u32()?, fields.u32()?, fields.u64()?);
                 let (start, bytes, _index) = (fields.u64()?, fields.u64()?, fields.u64()?);
                 let name = fields.text()?;
-                let (positions, files) = (std::mem::take(&mut self.positions), std::mem::take(&mut self.files));
-                let function = CodeFunction::new(&name, start..start.checked_add(bytes)?, positions, files, time_ns)?;
+                let (positions, files) =
+                    (std::mem::take(&mut self.positions), std::mem::take(&mut self.files));
+                let function = CodeFunction::new(
+                    &name,
+                    start..start.checked_add(bytes)?,
+                    positions,
+                    files,
+                    time_ns,
+                )?;
                 self.later.push_back(Change::Load(time_ns, function));
             }
             MOVE => {
                 let (_pid, _tid, _vma) = (fields.u32()?, fields.u32()?, fields.u64()?);
                 let (from, to, bytes) = (fields.u64()?, fields.u64()?, fields.u64()?);
-                self.later.push_back(Change::Move { time_ns, from, to: to..to.checked_add(bytes)? });
+                self.later.push_back(Change::Move {
+                    time_ns,
+                    from,
+                    to: to..to.checked_add(bytes)?,
+                });
             }
             POSITIONS => (self.positions, self.files) = positions(fields).unwrap_or_default(),
             _ => {}
@@ -199,7 +219,9 @@ fn positions(mut fields: Fields<'_>) -> Option<(Vec<Position>, Vec<String>)> {
             SAME_FILE => {}
             [] => file = None,
             name => {
-                let name = std::str::from_utf8(name).ok().filter(|name| !name.chars().any(char::is_control))?;
+                let name = std::str::from_utf8(name)
+                    .ok()
+                    .filter(|name| !name.chars().any(char::is_control))?;
                 file = Some(*numbers.entry(name).or_insert_with(|| {
                     files.push(name.to_owned());
                     files.len() as u32 - 1
@@ -258,7 +280,9 @@ mod tests {
     fn moved(time_ns: u64, from: u64, to: u64, size: u64) -> Vec<u8> {
         let mut record = [MOVE.to_ne_bytes(), 64_u32.to_ne_bytes()].concat();
         record.extend(time_ns.to_ne_bytes());
-        [7 << 32 | 7, to, from, to, size, 0].iter().for_each(|word: &u64| record.extend(word.to_ne_bytes()));
+        [7 << 32 | 7, to, from, to, size, 0]
+            .iter()
+            .for_each(|word: &u64| record.extend(word.to_ne_bytes()));
         record
     }
 
@@ -277,7 +301,10 @@ mod tests {
             [at(150, 9), at(150, 10), at(150, 20), at(350, 20)],
             [None, Some("fib".into()), None, Some("fib".into())]
         );
-        assert_eq!([at(150, 26), at(350, 29), at(350, 30)], [Some("next".into()), Some("fib".into()), None]);
+        assert_eq!(
+            [at(150, 26), at(350, 29), at(350, 30)],
+            [Some("next".into()), Some("fib".into()), None]
+        );
     }
 
     #[test]
@@ -286,24 +313,43 @@ mod tests {
         parent.take(&dump(&[load(10, "fib", 100..200, &[]), load(30, "next", 100..200, &[])]));
         let mut child = parent.forked(20);
         let name = |of: &mut Dump| of.find(150, 40).map(|of| of.name.clone());
-        assert_eq!([name(&mut parent), name(&mut child)], [Some("next".into()), Some("fib".into())]);
+        assert_eq!(
+            [name(&mut parent), name(&mut child)],
+            [Some("next".into()), Some("fib".into())]
+        );
     }
 
     #[test]
     fn a_position_has_the_file_whose_line_it_is() {
         let of = |at, line, file| (at, line, Some(file));
-        let lines = [of(100, 2, "f.lang"), of(104, 90, "other.lang"), of(108, 91, "other.lang"), of(112, 3, "f.lang")];
+        let lines = [
+            of(100, 2, "f.lang"),
+            of(104, 90, "other.lang"),
+            of(108, 91, "other.lang"),
+            of(112, 3, "f.lang"),
+        ];
         let mut of_dump = Dump::new("none".as_ref());
-        of_dump.take(&dump(&[positions(5, 100, lines), load(5, "f", 96..120, &[]), load(6, "g", 200..220, &[])]));
+        of_dump.take(&dump(&[
+            positions(5, 100, lines),
+            load(5, "f", 96..120, &[]),
+            load(6, "g", 200..220, &[]),
+        ]));
         let found = of_dump.find(100, 6).expect("it is registered").clone();
         let lines = [96, 100, 107, 108, 119].map(|at| found.line(at));
         let [f, other] = ["f.lang", "other.lang"];
         assert_eq!(lines, [None, Some((f, 2)), Some((other, 90)), Some((other, 91)), Some((f, 3))]);
         assert_eq!(found.file(), Some(f));
-        assert_eq!(of_dump.find(200, 6).and_then(|it| it.file()), None, "lines are those of the next function alone");
+        assert_eq!(
+            of_dump.find(200, 6).and_then(|it| it.file()),
+            None,
+            "lines are those of the next function alone"
+        );
         // V8 wrote names whose memory was used for something else.
         let mut of_dump = Dump::new("none".as_ref());
-        of_dump.take(&dump(&[positions(5, 100, [of(100, 2, "\u{7}\u{1}zX")]), load(5, "f", 96..120, &[])]));
+        of_dump.take(&dump(&[
+            positions(5, 100, [of(100, 2, "\u{7}\u{1}zX")]),
+            load(5, "f", 96..120, &[]),
+        ]));
         assert_eq!(of_dump.find(100, 6).map(|it| (&*it.name, it.line(100))), Some(("f", None)));
     }
 
@@ -320,7 +366,11 @@ mod tests {
             // The rest of the record arrives later.
             let read = cut.at as usize;
             cut.take(&whole[read..]);
-            assert_eq!(cut.find(105, 6).and_then(|of| of.range(105)), Some((2, 9)), "cut at {length}");
+            assert_eq!(
+                cut.find(105, 6).and_then(|of| of.range(105)),
+                Some((2, 9)),
+                "cut at {length}"
+            );
         }
         for at in 0..whole.len() {
             for lie in [0, 0xFF, 0x80] {

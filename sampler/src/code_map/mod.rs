@@ -151,7 +151,8 @@ impl CodeFunction {
 mod tests {
     use super::*;
 
-    /// Figure 5 and figure 6 of the paper: `foobarbaz` begins at 0xFF45, its sends are bytecodes 26, 29 and 32.
+    /// Figure 5 and figure 6 of the paper: `foobarbaz` begins at 0xFF45, its sends are bytecodes
+    /// 26, 29 and 32.
     fn of_the_paper() -> CodeMap {
         let mut map = CodeMap::default();
         map.add("foobarbaz", 0xFF45..0xFF80, &[(0xFF47, 26), (0xFF52, 29), (0xFF60, 32)]);
@@ -169,8 +170,14 @@ mod tests {
         samples.extend([0xFF60; 7]);
         samples.extend((0..1912).map(|at| 0x1_0000 + at));
         assert_eq!(samples.len(), 1932);
-        let within: Vec<u64> = samples.iter().copied().filter(|&at| map.find(at).is_some()).collect();
-        let of = |range| within.iter().filter(|&&at| map.find(at).and_then(|it| it.range(at)) == Some(range)).count();
+        let within: Vec<u64> =
+            samples.iter().copied().filter(|&at| map.find(at).is_some()).collect();
+        let of = |range| {
+            within
+                .iter()
+                .filter(|&&at| map.find(at).and_then(|it| it.range(at)) == Some(range))
+                .count()
+        };
         assert_eq!((within.len(), of((1, 26)), of((26, 29)), of((32, u64::MAX))), (20, 12, 1, 7));
         assert_eq!(of((1, 26)) * 100 / within.len(), 60);
     }

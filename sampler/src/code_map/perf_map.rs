@@ -25,7 +25,10 @@ impl PerfMap {
         let number = |path: &str| fs::metadata(path).ok().map(|of| (of.dev(), of.ino()));
         let is_ours = number(&theirs) == number("/tmp");
         let directory = if is_ours { None } else { Directory::open(Path::new(&theirs)) };
-        PerfMap { directory: directory.unwrap_or_default(), pid: own_number(&status).unwrap_or(pid) }
+        PerfMap {
+            directory: directory.unwrap_or_default(),
+            pid: own_number(&status).unwrap_or(pid),
+        }
     }
 
     /// Locates the map of a process that has ended, from its number alone.

@@ -53,7 +53,12 @@ impl CodeMap {
     /// CodeMap::unregister(start..start + 4);
     /// ```
     pub fn register(name: &str, kind: Kind, code: Range<u64>, positions: &[(u64, u64)]) {
-        add(name, kind, code, positions.iter().map(|&(address, position)| (address, position, None)));
+        add(
+            name,
+            kind,
+            code,
+            positions.iter().map(|&(address, position)| (address, position, None)),
+        );
     }
 
     /// Registers generated code with the source file and the line from each address on.
@@ -61,7 +66,12 @@ impl CodeMap {
     /// This is [`register`](CodeMap::register) for code with line numbers, which reports show. A
     /// line in another file than the first line's counts as inlined from there.
     pub fn register_lines(name: &str, kind: Kind, code: Range<u64>, lines: &[(u64, &str, u32)]) {
-        add(name, kind, code, lines.iter().map(|&(address, file, line)| (address, line.into(), Some(file))));
+        add(
+            name,
+            kind,
+            code,
+            lines.iter().map(|&(address, file, line)| (address, line.into(), Some(file))),
+        );
     }
 
     /// Removes the code that is registered at these addresses. Earlier samples keep their names.
@@ -89,7 +99,11 @@ fn add<'a>(
     }
     write(|time_ns| {
         let has_positions = positions.len() > 0;
-        let mut records = if has_positions { self::positions(time_ns, code.start, positions) } else { Vec::new() };
+        let mut records = if has_positions {
+            self::positions(time_ns, code.start, positions)
+        } else {
+            Vec::new()
+        };
         records.extend(load(time_ns, &name, code, &content));
         records
     });
@@ -108,7 +122,9 @@ pub fn is_wanted() -> bool {
 /// Returns the directory of the dumps, or `None` if no sampler reads them.
 fn directory() -> Option<&'static Path> {
     static DIRECTORY: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let read = || std::env::var_os("METASPY_CODE_MAP").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let read = || {
+        std::env::var_os("METASPY_CODE_MAP").filter(|value| !value.is_empty()).map(PathBuf::from)
+    };
     DIRECTORY.get_or_init(read).as_deref()
 }
 
@@ -131,7 +147,9 @@ fn write(records: impl FnOnce(u64) -> Vec<u8>) {
 /// Creates a file. If the program that this process replaced has used the name, the file is in a
 /// new subdirectory.
 fn new_file(directory: &Path, name: &str) -> io::Result<File> {
-    let new = |directory: &Path| OpenOptions::new().read(true).write(true).create_new(true).open(directory.join(name));
+    let new = |directory: &Path| {
+        OpenOptions::new().read(true).write(true).create_new(true).open(directory.join(name))
+    };
     let mut file = new(directory);
     for number in 1..=DUMPS_MAX {
         if !file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
@@ -154,7 +172,14 @@ fn create(directory: &Path, pid: u32) -> io::Result<File> {
     unsafe {
         use std::os::fd::AsRawFd;
         for protection in [libc::PROT_READ | libc::PROT_EXEC, libc::PROT_READ] {
-            let at = libc::mmap(std::ptr::null_mut(), HEADER, protection, libc::MAP_PRIVATE, file.as_raw_fd(), 0);
+            let at = libc::mmap(
+                std::ptr::null_mut(),
+                HEADER,
+                protection,
+                libc::MAP_PRIVATE,
+                file.as_raw_fd(),
+                0,
+            );
             if at != libc::MAP_FAILED {
                 break;
             }
@@ -168,7 +193,9 @@ pub fn header(pid: u32) -> Vec<u8> {
     // The machine's number in ELF.
     let machine = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
     let mut bytes = Vec::with_capacity(HEADER);
-    [MAGIC, 1, HEADER as u32, machine, 0, pid].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
+    [MAGIC, 1, HEADER as u32, machine, 0, pid]
+        .iter()
+        .for_each(|word| bytes.extend(word.to_ne_bytes()));
     [now_ns(), 0].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
     bytes
 }
@@ -179,7 +206,9 @@ pub fn load(time_ns: u64, name: &str, code: Range<u64>, content: &[u8]) -> Vec<u
     let pid = std::process::id();
     [pid, pid].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
     let size = code.end.saturating_sub(code.start);
-    [code.start, code.start, size, time_ns].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
+    [code.start, code.start, size, time_ns]
+        .iter()
+        .for_each(|word| bytes.extend(word.to_ne_bytes()));
     bytes.extend(name.as_bytes());
     bytes.push(0);
     bytes.extend(content);
@@ -214,7 +243,9 @@ pub fn positions<'a>(
 
 fn record(kind: u32, time_ns: u64, content: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(RECORD + content.len());
-    [kind, (RECORD + content.len()) as u32].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
+    [kind, (RECORD + content.len()) as u32]
+        .iter()
+        .for_each(|word| bytes.extend(word.to_ne_bytes()));
     bytes.extend(time_ns.to_ne_bytes());
     bytes.extend(content);
     bytes

@@ -37,7 +37,8 @@ pub fn register_wasm(
     }
     let mut functions: Vec<(String, Range<usize>)> = functions.into_iter().collect();
     functions.sort_by_key(|(_, code)| code.start);
-    let mut map: Vec<(usize, u32)> = map.into_iter().filter_map(|(at, offset)| Some((at, offset?))).collect();
+    let mut map: Vec<(usize, u32)> =
+        map.into_iter().filter_map(|(at, offset)| Some((at, offset?))).collect();
     map.sort_unstable();
     let lines = Lines::read(module);
     let address = |at: usize| text.start.saturating_add(at as u64).min(text.end);
@@ -49,8 +50,10 @@ pub fn register_wasm(
         end = end.max(code.end);
         let from = map.partition_point(|&(at, _)| at < code.start);
         let within = map[from..].iter().take_while(|&&(at, _)| at < code.end);
-        let positions: Vec<(u64, u64)> = within.map(|&(at, offset)| (address(at), offset.into())).collect();
-        let lines: Vec<(u64, &str, u32)> = positions.iter().filter_map(|&(at, offset)| lines.at(at, offset)).collect();
+        let positions: Vec<(u64, u64)> =
+            within.map(|&(at, offset)| (address(at), offset.into())).collect();
+        let lines: Vec<(u64, &str, u32)> =
+            positions.iter().filter_map(|&(at, offset)| lines.at(at, offset)).collect();
         let code = address(code.start)..address(code.end);
         match &*lines {
             [] => CodeMap::register(&name, Kind::Function, code, &positions),
@@ -74,18 +77,25 @@ impl<'a> Lines<'a> {
     fn read(module: &'a [u8]) -> Lines<'a> {
         let sections = Sections::new(module);
         let of = |name: &str| sections.clone().find(|section| section.name == name.as_bytes());
-        let code = sections.clone().find(|section| section.id == CODE).map_or(0, |section| section.start as u64);
+        let code = sections
+            .clone()
+            .find(|section| section.id == CODE)
+            .map_or(0, |section| section.start as u64);
         let load = |id: addr2line::gimli::SectionId| {
             let content = of(id.name()).map_or(&[][..], |section| section.content);
             Ok::<_, addr2line::gimli::Error>(EndianSlice::new(content, LittleEndian))
         };
-        let context = Dwarf::load(load).and_then(Context::from_dwarf).ok().filter(|_| of(".debug_line").is_some());
+        let context = Dwarf::load(load)
+            .and_then(Context::from_dwarf)
+            .ok()
+            .filter(|_| of(".debug_line").is_some());
         Lines { code, context }
     }
 
     /// Returns `address` with the file and the line of an offset in the module.
     fn at(&self, address: u64, offset: u64) -> Option<(u64, &str, u32)> {
-        let location = self.context.as_ref()?.find_location(offset.checked_sub(self.code)?).ok()??;
+        let location =
+            self.context.as_ref()?.find_location(offset.checked_sub(self.code)?).ok()??;
         Some((address, location.file?, location.line?))
     }
 }
@@ -156,12 +166,18 @@ mod tests {
 
     #[test]
     fn sections_end_where_a_module_is_cut_or_false() {
-        let module = [b"\0asm\x01\0\0\0", &[1, 2, 9, 9][..], &[0, 5, 2, b'h', b'i', 7, 8], &[CODE, 1, 3]].concat();
+        let module =
+            [b"\0asm\x01\0\0\0", &[1, 2, 9, 9][..], &[0, 5, 2, b'h', b'i', 7, 8], &[CODE, 1, 3]]
+                .concat();
         let of = |module: &[u8]| -> Vec<(u8, Vec<u8>, Vec<u8>, usize)> {
             let parts = |it: Section| (it.id, it.name.to_vec(), it.content.to_vec(), it.start);
             Sections::new(module).map(parts).collect()
         };
-        let whole = vec![(1, vec![], vec![9, 9], 10), (0, b"hi".to_vec(), vec![7, 8], 17), (CODE, vec![], vec![3], 21)];
+        let whole = vec![
+            (1, vec![], vec![9, 9], 10),
+            (0, b"hi".to_vec(), vec![7, 8], 17),
+            (CODE, vec![], vec![3], 21),
+        ];
         assert_eq!(of(&module), whole);
         for length in 0..module.len() {
             let cut = of(&module[..length]);

@@ -1,5 +1,5 @@
-//! Collapsed stacks: a line for each stack, outermost frame first, with its number of samples. `inferno-flamegraph`,
-//! `flamegraph.pl` and speedscope read it.
+//! Collapsed stacks: a line for each stack, outermost frame first, with its number of samples.
+//! `inferno-flamegraph`, `flamegraph.pl` and speedscope read it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -24,7 +24,9 @@ impl Exporter<Profile> for Collapsed {
             let mut names = vec![plain(&thread_name(profile, thread))];
             let first = names.len();
             let functions = &profile.symbols.functions;
-            names.extend(profile.methods_of(stack).map(|function| plain(&functions[function as usize].name)));
+            names.extend(
+                profile.methods_of(stack).map(|function| plain(&functions[function as usize].name)),
+            );
             names[first..].reverse();
             *lines.entry(names.join(";")).or_default() += count;
         }

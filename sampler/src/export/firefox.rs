@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use fxprof_processed_profile::{
-    CategoryColor, CpuDelta, Frame, FrameFlags, FrameInfo, Profile as Document, SamplingInterval, Timestamp,
+    CategoryColor, CpuDelta, Frame, FrameFlags, FrameInfo, Profile as Document, SamplingInterval,
+    Timestamp,
 };
 use metaspy_report::export::{Exporter, Firefox, Written};
 
@@ -20,13 +21,18 @@ impl Exporter<Profile> for Firefox {
         let mut document = Document::new(&run.target.join(" "), run.started_at.into(), interval);
         let first = run.samples.samples.first().map_or(0, |sample| sample.time_ns);
         let at = |ns: u64| Timestamp::from_nanos_since_reference(ns.saturating_sub(first));
-        let categories: HashMap<Category, _> =
-            Category::ALL.into_iter().map(|of| (of, document.add_category(of.name(), color(of)))).collect();
-        let (mut processes, mut threads, mut stacks) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let categories: HashMap<Category, _> = Category::ALL
+            .into_iter()
+            .map(|of| (of, document.add_category(of.name(), color(of))))
+            .collect();
+        let (mut processes, mut threads, mut stacks) =
+            (HashMap::new(), HashMap::new(), HashMap::new());
         for sample in &run.samples.samples {
             let of = &run.samples.threads[sample.thread as usize];
             let name = run.target.first().map_or("", String::as_str);
-            let process = *processes.entry(of.pid).or_insert_with(|| document.add_process(name, of.pid, at(first)));
+            let process = *processes
+                .entry(of.pid)
+                .or_insert_with(|| document.add_process(name, of.pid, at(first)));
             let thread = *threads.entry(sample.thread).or_insert_with(|| {
                 let thread = document.add_thread(process, of.tid, at(first), of.tid == of.pid);
                 document.set_thread_name(thread, &thread_name(profile, sample.thread));
@@ -39,7 +45,8 @@ impl Exporter<Profile> for Firefox {
                     let function = &symbols.functions[function as usize];
                     let label = Frame::Label(document.intern_string(&function.name));
                     let category_pair = categories[&function.category].into();
-                    let info = FrameInfo { frame: label, category_pair, flags: FrameFlags::empty() };
+                    let info =
+                        FrameInfo { frame: label, category_pair, flags: FrameFlags::empty() };
                     let frame = document.intern_frame(thread, info);
                     Some(document.intern_stack(thread, parent, frame))
                 })

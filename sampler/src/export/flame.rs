@@ -1,7 +1,7 @@
 //! Flame graph as a page for a browser: the stacks of each thread, merged and in the order of time.
 //!
-//! If a sampled process records, a second set of stacks begins with the subjects: the object that the time was for, then
-//! the code.
+//! If a sampled process records, a second set of stacks begins with the subjects: the object that
+//! the time was for, then the code.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -9,7 +9,8 @@ use std::io::{self, Write};
 
 use metaspy_report::export::{Exporter, Written};
 use metaspy_report::flame::{
-    self, Call, FlamePage, InTime, Lane, Longest, MEASURES, Measure, Stacks, Tree, Unit, source_lines,
+    self, Call, FlamePage, InTime, Lane, Longest, MEASURES, Measure, Stacks, Tree, Unit,
+    source_lines,
 };
 use metaspy_report::source_line::SourceFiles;
 use metaspy_report::text::counted;
@@ -48,7 +49,9 @@ fn page(profile: &Profile) -> FlamePage {
         })
         .collect();
     let stacks: Vec<Vec<usize>> = (0..samples.stacks.len())
-        .map(|stack| profile.own_stack(stack).map(|function| functions[function as usize]).collect())
+        .map(|stack| {
+            profile.own_stack(stack).map(|function| functions[function as usize]).collect()
+        })
         .collect();
     page.stacks.push(by_thread(profile, &stacks));
     if samples.events.is_empty() {
@@ -62,7 +65,8 @@ fn page(profile: &Profile) -> FlamePage {
 }
 
 fn stacks(profile: &Profile, name: &str, about: &str, lanes: Vec<Lane>) -> Stacks {
-    let time = if profile.run.options.clock == Clock::Wall { "wall time" } else { "processor time" };
+    let time =
+        if profile.run.options.clock == Clock::Wall { "wall time" } else { "processor time" };
     let mut stacks = Stacks {
         name: name.into(),
         about: about.into(),
@@ -76,10 +80,18 @@ fn stacks(profile: &Profile, name: &str, about: &str, lanes: Vec<Lane>) -> Stack
 
 fn by_thread(profile: &Profile, stacks: &[Vec<usize>]) -> Stacks {
     let samples = &profile.run.samples;
-    let first_ns =
-        samples.samples.iter().map(|sample| sample.time_ns).min().unwrap_or(0).saturating_sub(profile.sample_ns);
+    let first_ns = samples
+        .samples
+        .iter()
+        .map(|sample| sample.time_ns)
+        .min()
+        .unwrap_or(0)
+        .saturating_sub(profile.sample_ns);
     let mut by_thread: HashMap<u32, Vec<&Sample>> = HashMap::new();
-    samples.samples.iter().for_each(|sample| by_thread.entry(sample.thread).or_default().push(sample));
+    samples
+        .samples
+        .iter()
+        .for_each(|sample| by_thread.entry(sample.thread).or_default().push(sample));
     let mut by_thread: Vec<(u32, Vec<&Sample>)> = by_thread.into_iter().collect();
     by_thread.sort_by_key(|(thread, samples)| (Reverse(samples.len()), *thread));
     let mut longest = Longest::default();
@@ -99,7 +111,10 @@ fn by_thread(profile: &Profile, stacks: &[Vec<usize>]) -> Stacks {
     let about = "samples of each thread by stack; inlined functions are frames";
     let mut stacks = self::stacks(profile, "samples", about, lanes);
     if shorter > 0 {
-        stacks.notes.push(format!("in the order of time: without the {} that are shortest", counted(shorter, "call")));
+        stacks.notes.push(format!(
+            "in the order of time: without the {} that are shortest",
+            counted(shorter, "call")
+        ));
     }
     stacks
 }
@@ -107,8 +122,8 @@ fn by_thread(profile: &Profile, stacks: &[Vec<usize>]) -> Stacks {
 /// Numbers of a sample.
 const ONE: [u64; MEASURES] = [1, 0, 0];
 
-/// Makes calls of the samples of a thread: neighbours with the same callers are in one call. A sample ends the period that
-/// it stands for.
+/// Makes calls of the samples of a thread: neighbours with the same callers are in one call. A
+/// sample ends the period that it stands for.
 fn in_time(
     profile: &Profile,
     stacks: &[Vec<usize>],
@@ -131,7 +146,11 @@ fn in_time(
         // A thread that waited has no samples meanwhile.
         let waited = start > last_ns.saturating_add(profile.sample_ns / 2);
         let is_same = |(&(_, open), now): (&(u64, usize), &usize)| open == *now;
-        let kept = if waited { 0 } else { open.iter().zip(stack).take_while(|&pair| is_same(pair)).count() };
+        let kept = if waited {
+            0
+        } else {
+            open.iter().zip(stack).take_while(|&pair| is_same(pair)).count()
+        };
         end(&mut open, kept, last_ns, &mut found);
         open.extend(stack[kept..].iter().map(|&function| (start, function)));
         last_ns = now;
@@ -142,21 +161,34 @@ fn in_time(
 fn by_subject(profile: &Profile, stacks: &[Vec<usize>], page: &mut FlamePage) -> Stacks {
     let samples = &profile.run.samples;
     let labels: Vec<usize> = (samples.events.iter())
-        .map(|event| page.function(&event_label(&event.site, event.subject.as_deref()), "", "recorded events"))
+        .map(|event| {
+            page.function(
+                &event_label(&event.site, event.subject.as_deref()),
+                "",
+                "recorded events",
+            )
+        })
         .collect();
     let outside = page.function("in no recorded event", "", "");
     let unknown = page.function("in events that left the window", "", "");
     let mut counts: HashMap<(u32, u32), u64> = HashMap::new();
-    samples.samples.iter().for_each(|sample| *counts.entry((sample.events, sample.stack)).or_default() += 1);
+    samples
+        .samples
+        .iter()
+        .for_each(|sample| *counts.entry((sample.events, sample.stack)).or_default() += 1);
     let mut tree = Tree::default();
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_unstable();
     for ((events, stack), count) in counts {
-        let around: Vec<usize> = match samples.lists.get(events as usize).filter(|list| !list.is_empty()) {
-            Some(list) => list.iter().map(|&event| labels[event as usize]).collect(),
-            None => vec![if events == UNKNOWN { unknown } else { outside }],
-        };
-        tree.add(around.into_iter().chain(stacks[stack as usize].iter().copied()), ONE.map(|one| one * count));
+        let around: Vec<usize> =
+            match samples.lists.get(events as usize).filter(|list| !list.is_empty()) {
+                Some(list) => list.iter().map(|&event| labels[event as usize]).collect(),
+                None => vec![if events == UNKNOWN { unknown } else { outside }],
+            };
+        tree.add(
+            around.into_iter().chain(stacks[stack as usize].iter().copied()),
+            ONE.map(|one| one * count),
+        );
     }
     let about = "samples by the recorded events around them: for which object the time was, and below in which code";
     self::stacks(profile, "subjects", about, vec![Lane { tree, ..Lane::default() }])
@@ -188,16 +220,25 @@ mod tests {
         let samples = &page.stacks[0];
         let name = |at: usize| page.functions[at].name.as_str();
         let frames = &samples.lanes[0].tree.frames;
-        let found: Vec<_> =
-            frames[1..].iter().map(|frame| (name(frame.function), frame.own[0], frame.total[0])).collect();
+        let found: Vec<_> = frames[1..]
+            .iter()
+            .map(|frame| (name(frame.function), frame.own[0], frame.total[0]))
+            .collect();
         assert_eq!(found, [("main", 1, 6), ("</script>", 2, 5), ("inner", 3, 3)]);
-        let lines: Vec<_> =
-            page.functions.iter().map(|function| (function.name.as_str(), function.lines.len())).collect();
+        let lines: Vec<_> = page
+            .functions
+            .iter()
+            .map(|function| (function.name.as_str(), function.lines.len()))
+            .collect();
         assert_eq!(lines, [("main", 3), ("inner", 1), ("</script>", 2)]);
         let calls = &samples.lanes[0].in_time.as_ref().expect("samples have times").calls;
-        let calls: Vec<_> = calls.iter().map(|call| (name(call.function), call.start_ns, call.end_ns.0)).collect();
+        let calls: Vec<_> =
+            calls.iter().map(|call| (name(call.function), call.start_ns, call.end_ns.0)).collect();
         // The first sample was taken at 0 ns.
-        assert_eq!(calls, [("main", 0, 5_000_000), ("</script>", 0, 4_000_000), ("inner", 0, 2_000_000)]);
+        assert_eq!(
+            calls,
+            [("main", 0, 5_000_000), ("</script>", 0, 4_000_000), ("inner", 0, 2_000_000)]
+        );
         assert_eq!((page.stacks.len(), page.absent[0].name.as_str()), (1, "subjects"));
     }
 }

@@ -44,7 +44,10 @@ impl Exporter<Profile> for Pprof {
     fn export(&self, profile: &Profile, out: &mut dyn Write) -> io::Result<Written> {
         let (run, symbols) = (&profile.run, &profile.symbols);
         let mut texts = Texts::new();
-        let mut kind = |name: &str, unit: &str| ValueType { kind: texts.number(name), unit: texts.number(unit) };
+        let mut kind = |name: &str, unit: &str| ValueType {
+            kind: texts.number(name),
+            unit: texts.number(unit),
+        };
         let time = if run.options.clock == Clock::Wall { "wall" } else { "cpu" };
         let (samples, time) = (kind("samples", "count"), kind(time, "nanoseconds"));
         // The format numbers functions and locations from 1.
@@ -54,7 +57,10 @@ impl Exporter<Profile> for Pprof {
             Function { id: at as u64 + 1, name, system_name: name, filename }
         };
         let functions = symbols.functions.iter().enumerate().map(function).collect();
-        let line = |of: &crate::symbols::Frame| Line { function_id: u64::from(of.function) + 1, line: of.line.into() };
+        let line = |of: &crate::symbols::Frame| Line {
+            function_id: u64::from(of.function) + 1,
+            line: of.line.into(),
+        };
         let location = |(at, of): (usize, &crate::symbols::Resolved)| Location {
             id: at as u64 + 1,
             line: of.frames.iter().map(line).collect(),
@@ -65,7 +71,8 @@ impl Exporter<Profile> for Pprof {
             *counts.entry((sample.stack, sample.thread, sample.events)).or_default() += 1;
         }
         let sample = |((stack, thread, events), count): ((u32, u32, u32), i64)| {
-            let mut label = |key: &str, text: &str| Label { key: texts.number(key), text: texts.number(text) };
+            let mut label =
+                |key: &str, text: &str| Label { key: texts.number(key), text: texts.number(text) };
             let mut labels = vec![label("thread", &thread_name(profile, thread))];
             let innermost = run.samples.lists.get(events as usize).and_then(|list| list.last());
             if let Some(event) = innermost.map(|&at| &run.samples.events[at as usize]) {
@@ -114,9 +121,14 @@ mod tests {
             let function = &document.function[line.function_id as usize - 1];
             (document.string_table[function.name as usize].as_str(), line.line)
         };
-        let lines = |id: &u64| document.location[*id as usize - 1].line.iter().map(name).collect::<Vec<_>>();
+        let lines = |id: &u64| {
+            document.location[*id as usize - 1].line.iter().map(name).collect::<Vec<_>>()
+        };
         let stack: Vec<_> = sample.location_id.iter().map(lines).collect();
         assert_eq!(stack, [vec![("inner", 99), ("outer", 10)], vec![("main", 1)]]);
-        assert_eq!((&sample.value[..], document.string_table[0].as_str()), (&[2, 2_000_000][..], ""));
+        assert_eq!(
+            (&sample.value[..], document.string_table[0].as_str()),
+            (&[2, 2_000_000][..], "")
+        );
     }
 }

@@ -24,7 +24,9 @@ impl Exporter<Profile> for Speedscope {
             speedscope::Profile::new(thread_name(profile, number), "nanoseconds", samples, weights)
         };
         let functions = profile.symbols.functions.iter();
-        let frames = functions.map(|of| Frame { name: &of.name, file: of.file.as_deref(), line: None }).collect();
+        let frames = functions
+            .map(|of| Frame { name: &of.name, file: of.file.as_deref(), line: None })
+            .collect();
         let name = profile.run.target.join(" ");
         Document::new(&name, frames, threads.into_iter().map(thread).collect()).write(out)?;
         Ok(Written { events: profile.total(), notes: Vec::new() })

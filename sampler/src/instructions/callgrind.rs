@@ -7,8 +7,14 @@ use std::path::Path;
 use metaspy_reader::files;
 
 /// Arguments with which `valgrind` writes such a file, with a line for each instruction.
-pub const ARGUMENTS: [&str; 6] =
-    ["--tool=callgrind", "--dump-instr=yes", "--dump-line=no", "--compress-strings=no", "--compress-pos=no", "--quiet"];
+pub const ARGUMENTS: [&str; 6] = [
+    "--tool=callgrind",
+    "--dump-instr=yes",
+    "--dump-line=no",
+    "--compress-strings=no",
+    "--compress-pos=no",
+    "--quiet",
+];
 
 /// Counted instructions of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,14 +45,16 @@ impl Output {
             if let Some(positions) = line.strip_prefix("positions:") {
                 has_addresses = positions.trim() == "instr";
             } else if let Some(command) = line.strip_prefix("cmd:") {
-                output.program = command.trim_start().split(' ').next().unwrap_or_default().to_owned();
+                output.program =
+                    command.trim_start().split(' ').next().unwrap_or_default().to_owned();
             } else if let Some(name) = line.strip_prefix("ob=") {
                 name.clone_into(&mut file);
             } else if line.starts_with("calls=") {
                 // The next line counts the callee's instructions, which have their own lines.
                 is_of_callee = true;
             } else if let Some(words) = line.strip_prefix("0x") {
-                let cost = cost(words).filter(|_| has_addresses).ok_or_else(|| unknown(number + 1))?;
+                let cost =
+                    cost(words).filter(|_| has_addresses).ok_or_else(|| unknown(number + 1))?;
                 if !std::mem::take(&mut is_of_callee) {
                     output.add(&file, cost);
                 }
@@ -66,7 +74,10 @@ impl Output {
 
     /// Sums all executed instructions.
     pub fn all(&self) -> u64 {
-        self.files.values().flat_map(BTreeMap::values).fold(0, |all, &count| all.saturating_add(count))
+        self.files
+            .values()
+            .flat_map(BTreeMap::values)
+            .fold(0, |all, &count| all.saturating_add(count))
     }
 }
 
@@ -77,8 +88,10 @@ fn cost(words: &str) -> Option<(u64, u64)> {
 }
 
 fn unknown(line: usize) -> io::Error {
-    let text =
-        format!("line {line} is not of callgrind with addresses: write it with `valgrind {}`", ARGUMENTS.join(" "));
+    let text = format!(
+        "line {line} is not of callgrind with addresses: write it with `valgrind {}`",
+        ARGUMENTS.join(" ")
+    );
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
@@ -99,7 +112,8 @@ mod tests {
 
     #[test]
     fn another_file_is_refused() {
-        let refused = |text: &str| Output::parse(text.as_bytes()).expect_err("it is refused").to_string();
+        let refused =
+            |text: &str| Output::parse(text.as_bytes()).expect_err("it is refused").to_string();
         assert!(refused("").contains("line 1 is not of callgrind with addresses"));
         assert!(refused(&TEXT.replace("instr", "line")).starts_with("line 9 "));
         assert!(refused(&TEXT.replace("0x18 1", "0x18 many")).starts_with("line 16 "));

@@ -50,11 +50,14 @@ pub fn append(outputs: &[Output], recording: &Path, store: &Store) -> io::Result
         return Err(other("its process still writes it: wait until it has ended"));
     }
     if has_instructions(store) {
-        return Err(other("it has instructions already: they would be added up; record again to count again"));
+        return Err(other(
+            "it has instructions already: they would be added up; record again to count again",
+        ));
     }
     let of_methods = of_methods(outputs, store);
     let all = outputs.iter().map(Output::all).sum();
-    let known = Instructions { all, of_methods: of_methods.values().sum(), methods: of_methods.len() };
+    let known =
+        Instructions { all, of_methods: of_methods.values().sum(), methods: of_methods.len() };
     let Some(last) = of_methods.last_key_value().map(|(site, _)| site.0 as usize) else {
         return Err(other(
             "no instruction is one of its methods': count those of the same program, built with debug information, as \
@@ -102,14 +105,19 @@ fn of_methods(outputs: &[Output], store: &Store) -> BTreeMap<SiteId, u64> {
         let mut names = Names::default();
         for (&address, &count) in addresses {
             let resolved = elf.resolve(&mut names, &mut symbols, &module, address);
-            found.push((resolved.frames.iter().map(|frame| (frame.function, frame.line)).collect(), count));
+            found.push((
+                resolved.frames.iter().map(|frame| (frame.function, frame.line)).collect(),
+                count,
+            ));
         }
     }
     let places = Places::new(store.sites(), &symbols.functions);
     let mut known: HashMap<(u32, u32), Option<SiteId>> = HashMap::new();
     let mut of_methods: BTreeMap<SiteId, u64> = BTreeMap::new();
     for (frames, count) in found {
-        let is_hook = |&(function, _): &(u32, u32)| symbols.functions[function as usize].category == Category::Metaspy;
+        let is_hook = |&(function, _): &(u32, u32)| {
+            symbols.functions[function as usize].category == Category::Metaspy
+        };
         if frames.iter().any(is_hook) {
             continue;
         }

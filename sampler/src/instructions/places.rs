@@ -23,7 +23,9 @@ impl Places {
     pub fn new(sites: &[RecordedSite], functions: &[Function]) -> Places {
         let mut files: HashMap<&str, Vec<Lines>> = HashMap::new();
         let is_method = |site: &&RecordedSite| {
-            matches!(site.kind, SiteKind::Method | SiteKind::Async) && site.skipped.is_none() && site.lines.0 > 0
+            matches!(site.kind, SiteKind::Method | SiteKind::Async)
+                && site.skipped.is_none()
+                && site.lines.0 > 0
         };
         for site in sites.iter().filter(is_method) {
             files.entry(&site.file).or_default().push((site.lines, site.id));
@@ -33,7 +35,9 @@ impl Places {
         let mut roots: HashMap<&str, &str> = HashMap::new();
         for function in functions.iter().filter(|function| function.category == Category::User) {
             let Some(source) = function.file.as_deref() else { continue };
-            for &file in files.keys().filter(|file| Path::new(file).is_relative() && Path::new(source).ends_with(file))
+            for &file in files
+                .keys()
+                .filter(|file| Path::new(file).is_relative() && Path::new(source).ends_with(file))
             {
                 let root = roots.entry(file).or_insert(source);
                 if source.len() < root.len() {
@@ -41,18 +45,25 @@ impl Places {
                 }
             }
         }
-        let by_root: HashMap<&str, &str> = roots.iter().map(|(&file, &root)| (root, file)).collect();
+        let by_root: HashMap<&str, &str> =
+            roots.iter().map(|(&file, &root)| (root, file)).collect();
         let of_function = |function: &Function| {
             let source = function.file.as_deref()?;
             files.get(source).or_else(|| files.get(by_root.get(source)?)).cloned()
         };
-        Places { of_functions: functions.iter().map(|function| of_function(function).unwrap_or_default()).collect() }
+        Places {
+            of_functions: functions
+                .iter()
+                .map(|function| of_function(function).unwrap_or_default())
+                .collect(),
+        }
     }
 
     /// Returns the innermost method at a line of a function's file.
     pub fn site(&self, (function, line): (FunctionId, u32)) -> Option<SiteId> {
-        let around =
-            self.of_functions[function as usize].iter().filter(|((first, last), _)| (*first..=*last).contains(&line));
+        let around = self.of_functions[function as usize]
+            .iter()
+            .filter(|((first, last), _)| (*first..=*last).contains(&line));
         around.min_by_key(|((first, last), _)| last - first).map(|&(_, site)| site)
     }
 }
@@ -89,7 +100,8 @@ mod tests {
             site(4, taffy, (10, 30)),
         ];
         let other = "/home/me/.cargo/registry/src/index-1/other-0.9.0/src/lib.rs";
-        let functions = ["/home/me/app/src/lib.rs", "/home/me/app/member/src/lib.rs", taffy, other].map(function);
+        let functions = ["/home/me/app/src/lib.rs", "/home/me/app/member/src/lib.rs", taffy, other]
+            .map(function);
         let places = Places::new(&sites, &functions);
         let at = |function: u32, line| places.site((function, line)).map(|site| site.0);
         assert_eq!([at(0, 11), at(0, 13), at(0, 31)], [Some(1), Some(2), None]);

@@ -48,12 +48,18 @@ fn remove_left(directory: &Path) {
     let Ok(own) = fs::metadata("/proc/self") else { return };
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.strip_prefix(NAME)?.parse::<u32>().ok()) else { continue };
+        let Some(pid) = name.to_str().and_then(|name| name.strip_prefix(NAME)?.parse::<u32>().ok())
+        else {
+            continue;
+        };
         let is_ours = entry.metadata().is_ok_and(|of| of.is_dir() && of.uid() == own.uid());
         // A sampler locks its directory a moment after it has made it. A sampler in a container has
         // another number there.
         let is_running = pid != std::process::id() && Path::new(&format!("/proc/{pid}")).exists();
-        if is_ours && !is_running && File::open(entry.path()).is_ok_and(|left| left.try_lock().is_ok()) {
+        if is_ours
+            && !is_running
+            && File::open(entry.path()).is_ok_and(|left| left.try_lock().is_ok())
+        {
             let _ = fs::remove_dir_all(entry.path());
         }
     }

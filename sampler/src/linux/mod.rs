@@ -1,4 +1,5 @@
-//! The sampler of Linux: the kernel or signals take the samples, and this process unwinds their stacks.
+//! The sampler of Linux: the kernel or signals take the samples, and this process unwinds their
+//! stacks.
 
 mod back_end;
 mod code_dumps;

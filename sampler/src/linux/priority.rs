@@ -11,7 +11,8 @@ pub struct Priority {
 impl Priority {
     /// Raises the priority of the calling thread as far as the system permits.
     pub fn raise() -> Priority {
-        // SAFETY: both calls concern the calling thread's own priority only, and no memory. On Linux 0 is the thread.
+        // SAFETY: both calls concern the calling thread's own priority only, and no memory. On
+        // Linux 0 is the thread.
         unsafe {
             let before = libc::getpriority(libc::PRIO_PROCESS, 0);
             libc::setpriority(libc::PRIO_PROCESS, 0, FIRST);

@@ -41,7 +41,8 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// If the system permits neither perf events nor a timer, or if timers sample this process already.
+    /// If the system permits neither perf events nor a timer, or if timers sample this process
+    /// already.
     pub fn start() -> Result<Sampler, SampleError> {
         Sampler::with_options(Options::default())
     }
@@ -56,7 +57,11 @@ impl Sampler {
         let (sender, opened) = channel();
         let run = {
             let stop = Arc::clone(&stop);
-            move || sample_process(std::process::id(), &options, &stop, &Watched::default(), || _ = sender.send(()))
+            move || {
+                sample_process(std::process::id(), &options, &stop, &Watched::default(), || {
+                    _ = sender.send(())
+                })
+            }
         };
         let thread = own_thread::spawn(OWN_THREAD, run).map_err(SampleError::System)?;
         let sampler = Sampler { stop, thread: Some(thread) };

@@ -83,7 +83,9 @@ impl Chosen {
         let refused = match (options.back_end, options.clock) {
             (Choice::Best, Clock::Processor) => match perf() {
                 Ok(perf) => return Ok(Chosen { back_end: Box::new(perf), refused: None }),
-                Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => Some(error),
+                Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => {
+                    Some(error)
+                }
                 Err(error) => return Err(error),
             },
             _ => None,
@@ -139,7 +141,11 @@ impl Started {
     }
 }
 
-fn sample_command(words: &[OsString], options: &Options, watched: &Watched) -> Result<Run, SampleError> {
+fn sample_command(
+    words: &[OsString],
+    options: &Options,
+    watched: &Watched,
+) -> Result<Run, SampleError> {
     let (sender, opened) = channel();
     let started = Started::now();
     let dumps = CodeDumps::new();
@@ -149,11 +155,14 @@ fn sample_command(words: &[OsString], options: &Options, watched: &Watched) -> R
         let collected = opened.recv().ok().map(|(mut chosen, pid): (Chosen, u32)| {
             let target = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
             let begun = Begun { target, pid, started };
-            let collected = collect(&mut chosen, Collector::default(), &begun, watched, || child.is_finished());
+            let collected =
+                collect(&mut chosen, Collector::default(), &begun, watched, || child.is_finished());
             (chosen, collected, begun)
         });
-        let (status, statistics) = child.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let ended = || SampleError::System(io::Error::other("the program ended before it was sampled"));
+        let (status, statistics) =
+            child.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let ended =
+            || SampleError::System(io::Error::other("the program ended before it was sampled"));
         let (chosen, collected, begun) = collected.ok_or_else(ended)?;
         if chosen.back_end.attached() == 0 {
             return Err(chosen.refused.unwrap_or(SampleError::NotInProgram));
@@ -185,7 +194,9 @@ fn start(
     if options.output == Output::StandardError {
         command.stdout(io::stderr());
     }
-    let child = command.spawn().map_err(|error| SampleError::Start(program.to_string_lossy().into_owned(), error))?;
+    let child = command
+        .spawn()
+        .map_err(|error| SampleError::Start(program.to_string_lossy().into_owned(), error))?;
     // The receiver stays open until this thread ends.
     let _ = opened.send((chosen, child.id()));
     Statistics::of_ended(&child).map_err(SampleError::System)
@@ -207,7 +218,8 @@ pub(crate) fn sample_process(
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = arguments.split(|&byte| byte == 0).filter(|word| !word.is_empty());
     let mut collector = Collector::default();
-    let timer = || if is_own { Timer::of_this_process(options) } else { Err(SampleError::NotInProgram) };
+    let timer =
+        || if is_own { Timer::of_this_process(options) } else { Err(SampleError::NotInProgram) };
     let mut chosen = Chosen::new(options, || join(pid, options, &mut collector), timer)?;
     let (before, started) = (Statistics::of_process(pid), Started::now());
     let target = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
@@ -235,7 +247,8 @@ fn join(pid: u32, options: &Options, collector: &mut Collector) -> Result<Perf, 
     // Threads that begin meanwhile are found by a new listing. The children of sampled threads have
     // inherited their events.
     for _ in 0..LISTINGS {
-        let listed: Vec<u32> = threads(pid).into_iter().filter(|thread| !seen.contains(thread)).collect();
+        let listed: Vec<u32> =
+            threads(pid).into_iter().filter(|thread| !seen.contains(thread)).collect();
         if listed.is_empty() {
             break;
         }

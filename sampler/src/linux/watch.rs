@@ -29,7 +29,9 @@ pub struct Watched {
 impl Watched {
     /// Sends the recent samples, if the other thread awaits them.
     pub fn leave(&self, recent: impl FnOnce() -> Run) {
-        if let Some(sender) = self.sender.as_ref().filter(|_| self.is_awaited.swap(false, Ordering::AcqRel)) {
+        if let Some(sender) =
+            self.sender.as_ref().filter(|_| self.is_awaited.swap(false, Ordering::AcqRel))
+        {
             // A missing receiver means that showing has panicked, and its panic follows.
             let _ = sender.send(recent());
         }

@@ -52,15 +52,19 @@ impl Profile {
                 continue;
             };
             for &event in around.iter().filter(|event| seen.insert(**event)) {
-                let row = rows.entry(event).or_insert(EventRow { event, self_samples: 0, total_samples: 0 });
+                let row = rows.entry(event).or_insert(EventRow {
+                    event,
+                    self_samples: 0,
+                    total_samples: 0,
+                });
                 row.total_samples += count;
                 row.self_samples += if event == innermost { count } else { 0 };
             }
         }
         events.rows = rows.into_values().collect();
-        events
-            .rows
-            .sort_by_key(|row| (std::cmp::Reverse(row.self_samples), std::cmp::Reverse(row.total_samples), row.event));
+        events.rows.sort_by_key(|row| {
+            (std::cmp::Reverse(row.self_samples), std::cmp::Reverse(row.total_samples), row.event)
+        });
         events
     }
 }

@@ -1,9 +1,10 @@
 //! Sections of samples by owner of the code, with the executed functions, their ranges of lines,
 //! and the functions that were inlined there.
 //!
-//! These are the columns of *A detailed VM profiler for the Cog VM* (figure 7). A sample is counted at the line of the
-//! executed function, and there again at each function that was inlined at its address. So both questions have an answer:
-//! in which part of the function the time is spent, and in whose code.
+//! These are the columns of *A detailed VM profiler for the Cog VM* (figure 7). A sample is counted
+//! at the line of the executed function, and there again at each function that was inlined at its
+//! address. So both questions have an answer: in which part of the function the time is spent, and
+//! in whose code.
 //!
 //! Debug information alone gives only the innermost line, and with inlining most time is in code
 //! whose line says nothing about the function that is slow.
@@ -112,7 +113,8 @@ impl Profile {
             part.samples += count;
             let inlined = &resolved.frames[..at];
             for (depth, frame) in inlined.iter().enumerate() {
-                let is_counted = inlined[..depth].iter().any(|inner| inner.function == frame.function);
+                let is_counted =
+                    inlined[..depth].iter().any(|inner| inner.function == frame.function);
                 if !is_counted {
                     *part.inlined.entry(frame.function).or_default() += count;
                 }
@@ -124,7 +126,11 @@ impl Profile {
             let new = || Section { category, samples: 0, functions: Vec::new() };
             let section = sections.entry(category).or_insert_with(new);
             section.samples += parts.samples;
-            section.functions.push(FunctionRow { function, samples: parts.samples, ranges: self.ranges(parts.at) });
+            section.functions.push(FunctionRow {
+                function,
+                samples: parts.samples,
+                ranges: self.ranges(parts.at),
+            });
         }
         let mut sections: Vec<Section> = sections.into_values().collect();
         for section in &mut sections {
@@ -147,7 +153,10 @@ impl Profile {
         if hooks > 0 {
             return Some(own + hooks - 1);
         }
-        frames.iter().rposition(|frame| !self.is_std(frame.function)).or(frames.len().checked_sub(1))
+        frames
+            .iter()
+            .rposition(|frame| !self.is_std(frame.function))
+            .or(frames.len().checked_sub(1))
     }
 
     /// Returns the frame whose self time a sample is.
@@ -179,10 +188,16 @@ impl Profile {
                     *last = line;
                     *sum += samples;
                     lines.push((line, samples));
-                    inlined.into_iter().for_each(|(function, count)| *all.entry(function).or_default() += count);
+                    inlined
+                        .into_iter()
+                        .for_each(|(function, count)| *all.entry(function).or_default() += count);
                 }
                 _ => {
-                    let lines = if let Span::Lines(line, _) = span { vec![(line, samples)] } else { Vec::new() };
+                    let lines = if let Span::Lines(line, _) = span {
+                        vec![(line, samples)]
+                    } else {
+                        Vec::new()
+                    };
                     rows.push((RangeRow { span, samples, lines, inlined: Vec::new() }, inlined));
                 }
             }
@@ -190,7 +205,9 @@ impl Profile {
         let finish = |(row, inlined): (RangeRow, HashMap<FunctionId, u64, RandomState>)| {
             let row_of = |(function, samples)| InlinedRow { function, samples };
             let mut inlined: Vec<InlinedRow> = inlined.into_iter().map(row_of).collect();
-            inlined.sort_by_key(|row| (self.is_std(row.function), std::cmp::Reverse(row.samples), row.function));
+            inlined.sort_by_key(|row| {
+                (self.is_std(row.function), std::cmp::Reverse(row.samples), row.function)
+            });
             RangeRow { inlined, ..row }
         };
         rows.into_iter().map(finish).collect()
@@ -214,15 +231,20 @@ mod tests {
         let [section] = &sections[..] else { panic!("{sections:?}") };
         let [outer] = &section.functions[..] else { panic!("{section:?}") };
         assert_eq!((section.samples, outer.samples), (10, 10));
-        let spans: Vec<(Span, u64)> = outer.ranges.iter().map(|range| (range.span, range.samples)).collect();
+        let spans: Vec<(Span, u64)> =
+            outer.ranges.iter().map(|range| (range.span, range.samples)).collect();
         assert_eq!(spans, [(Span::Lines(10, 11), 9), (Span::Lines(20, 20), 1)]);
         assert_eq!(outer.ranges[0].lines, [(10, 6), (11, 3)]);
         let inner = outer.ranges[0].inlined[0];
-        assert_eq!((&*profile.symbols.functions[inner.function as usize].name, inner.samples), ("inner", 3));
+        assert_eq!(
+            (&*profile.symbols.functions[inner.function as usize].name, inner.samples),
+            ("inner", 3)
+        );
     }
 
     #[test]
-    fn a_sample_counts_for_each_function_that_was_inlined_around_it_and_std_is_part_of_its_caller() {
+    fn a_sample_counts_for_each_function_that_was_inlined_around_it_and_std_is_part_of_its_caller()
+    {
         let profile = profile(&[
             Sampled { count: 7, stack: "main:4 [hot:2 std::lt:9]" },
             Sampled { count: 1, stack: "main:4 [hot:2]" },
@@ -232,11 +254,23 @@ mod tests {
         let name = |function: FunctionId| &*profile.symbols.functions[function as usize].name;
         let sections = profile.sections();
         let inlined = &sections[0].functions[0].ranges[0].inlined;
-        let rows: Vec<(&str, u64)> = inlined.iter().map(|row| (name(row.function), row.samples)).collect();
+        let rows: Vec<(&str, u64)> =
+            inlined.iter().map(|row| (name(row.function), row.samples)).collect();
         assert_eq!(rows, [("hot", 8), ("cold", 2), ("std::lt", 9), ("std::next", 2)]);
         let methods = profile.methods();
-        let own: Vec<(&str, u64)> = methods.iter().map(|of| (name(of.function), of.self_samples)).collect();
-        assert_eq!(own, [("main", 0), ("std::lt", 0), ("hot", 8), ("std::sort", 5), ("cold", 2), ("std::next", 0)]);
+        let own: Vec<(&str, u64)> =
+            methods.iter().map(|of| (name(of.function), of.self_samples)).collect();
+        assert_eq!(
+            own,
+            [
+                ("main", 0),
+                ("std::lt", 0),
+                ("hot", 8),
+                ("std::sort", 5),
+                ("cold", 2),
+                ("std::next", 0)
+            ]
+        );
     }
 
     #[test]
@@ -247,7 +281,10 @@ mod tests {
         ]);
         let of = |category| {
             let sections = profile.sections();
-            let section = sections.into_iter().find(|section| section.category == category).expect("it has samples");
+            let section = sections
+                .into_iter()
+                .find(|section| section.category == category)
+                .expect("it has samples");
             let row = &section.functions[0];
             (profile.symbols.functions[row.function as usize].name.clone(), row.samples)
         };

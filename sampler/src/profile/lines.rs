@@ -15,12 +15,14 @@ impl Profile {
         let mut seen = Vec::new();
         for (stack, &count) in self.run.samples.stacks.iter().zip(&self.counts) {
             seen.clear();
-            let frames = stack.frames.iter().flat_map(|&at| &self.symbols.addresses[at as usize].frames);
+            let frames =
+                stack.frames.iter().flat_map(|&at| &self.symbols.addresses[at as usize].frames);
             for frame in frames {
                 if !seen.contains(&frame.function) {
                     seen.push(frame.function);
                     if frame.line > 0 {
-                        *lines.entry(frame.function).or_default().entry(frame.line).or_default() += count;
+                        *lines.entry(frame.function).or_default().entry(frame.line).or_default() +=
+                            count;
                     }
                 }
             }
@@ -41,9 +43,20 @@ mod tests {
         ]);
         let lines = profile.lines();
         let of = |name: &str| {
-            let function = profile.symbols.functions.iter().position(|of| of.name == name).expect("it is there");
-            lines[&(function as u32)].iter().map(|(&line, &samples)| (line, samples)).collect::<Vec<_>>()
+            let function = profile
+                .symbols
+                .functions
+                .iter()
+                .position(|of| of.name == name)
+                .expect("it is there");
+            lines[&(function as u32)]
+                .iter()
+                .map(|(&line, &samples)| (line, samples))
+                .collect::<Vec<_>>()
         };
-        assert_eq!((of("main"), of("f"), of("inner")), (vec![(1, 3), (2, 2)], vec![(10, 2), (11, 3)], vec![(99, 3)]));
+        assert_eq!(
+            (of("main"), of("f"), of("inner")),
+            (vec![(1, 3), (2, 2)], vec![(10, 2), (11, 3)], vec![(99, 3)])
+        );
     }
 }

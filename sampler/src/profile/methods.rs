@@ -80,9 +80,11 @@ impl Profile {
         let mut counted_in = vec![0; methods.len()];
         for (stack, (&count, &cpu_ns)) in (1_u32..).zip(self.counts.iter().zip(&self.cpu_ns)) {
             let innermost = self.run.samples.stacks[stack as usize - 1].frames.first();
-            let own = innermost.and_then(|&at| self.own(&self.symbols.addresses[at as usize].frames));
+            let own =
+                innermost.and_then(|&at| self.own(&self.symbols.addresses[at as usize].frames));
             for (depth, function) in self.methods_of(stack - 1).enumerate() {
-                let is_first = std::mem::replace(&mut counted_in[function as usize], stack) != stack;
+                let is_first =
+                    std::mem::replace(&mut counted_in[function as usize], stack) != stack;
                 let method = &mut methods[function as usize];
                 if own == Some(depth) {
                     method.self_samples += count;
@@ -102,7 +104,8 @@ impl Profile {
         let mut calls: HashMap<_, Call, RandomState> = HashMap::default();
         for (stack, &count) in (1_u32..).zip(&self.counts) {
             let callers = self.methods_of(stack - 1).skip(1);
-            for (callee, caller) in self.methods_of(stack - 1).zip(callers).filter(|(callee, caller)| callee != caller)
+            for (callee, caller) in
+                self.methods_of(stack - 1).zip(callers).filter(|(callee, caller)| callee != caller)
             {
                 let call = calls.entry((caller, callee)).or_default();
                 if std::mem::replace(&mut call.counted_in, stack) != stack {
@@ -118,7 +121,11 @@ impl Profile {
 fn in_order(mut methods: Vec<Method>) -> Vec<Method> {
     methods.retain(|method| method.total_samples > 0);
     methods.sort_by_key(|method| {
-        (std::cmp::Reverse(method.total_samples), std::cmp::Reverse(method.self_samples), method.function)
+        (
+            std::cmp::Reverse(method.total_samples),
+            std::cmp::Reverse(method.self_samples),
+            method.function,
+        )
     });
     methods
 }
@@ -136,7 +143,8 @@ mod tests {
         ]);
         let methods = profile.methods_and_calls();
         let of = |name: &str| {
-            let is = |method: &&Method| profile.symbols.functions[method.function as usize].name == name;
+            let is =
+                |method: &&Method| profile.symbols.functions[method.function as usize].name == name;
             methods.iter().find(is).expect("the method has samples")
         };
         assert_eq!((of("main").self_samples, of("main").total_samples), (0, 5));
@@ -145,8 +153,14 @@ mod tests {
         assert_eq!(of("main").callees.iter().map(|edge| edge.samples).collect::<Vec<_>>(), [4, 1]);
         assert!(methods.iter().all(|method| method.self_samples <= method.total_samples));
         let without_calls = profile.methods();
-        assert!(without_calls.iter().all(|method| method.callers.is_empty() && method.callees.is_empty()));
-        let totals = |methods: &[Method]| methods.iter().map(|it| (it.function, it.total_samples)).collect::<Vec<_>>();
+        assert!(
+            without_calls
+                .iter()
+                .all(|method| method.callers.is_empty() && method.callees.is_empty())
+        );
+        let totals = |methods: &[Method]| {
+            methods.iter().map(|it| (it.function, it.total_samples)).collect::<Vec<_>>()
+        };
         assert_eq!(totals(&without_calls), totals(&methods));
     }
 }

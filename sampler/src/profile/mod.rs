@@ -69,10 +69,13 @@ impl Profile {
     /// Returns the functions of a stack, innermost first, with inlined functions.
     pub fn methods_of(&self, stack: u32) -> impl Iterator<Item = FunctionId> {
         let frames = self.run.samples.stacks[stack as usize].frames.iter();
-        frames.flat_map(|&at| self.symbols.addresses[at as usize].frames.iter().map(|frame| frame.function))
+        frames.flat_map(|&at| {
+            self.symbols.addresses[at as usize].frames.iter().map(|frame| frame.function)
+        })
     }
 
-    /// Returns the functions of a stack, outermost first. The last one is the function whose self time its samples are.
+    /// Returns the functions of a stack, outermost first. The last one is the function whose self
+    /// time its samples are.
     pub(crate) fn own_stack(&self, stack: usize) -> impl Iterator<Item = FunctionId> {
         let frames = self.run.samples.stacks[stack].frames.iter().enumerate().rev();
         frames.flat_map(|(above, &at)| {

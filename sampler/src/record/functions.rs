@@ -13,7 +13,9 @@ use std::io;
 use metaspy_format::profile::{Column, Key, TableDef};
 use metaspy_reader::EventId;
 use metaspy_report::append::{Room, Row};
-use metaspy_report::functions::tables::{FunctionRow, ROOM_PARTS, add_functions, hash_of, number, sampled, table};
+use metaspy_report::functions::tables::{
+    FunctionRow, ROOM_PARTS, add_functions, hash_of, number, sampled, table,
+};
 use metaspy_report::functions::{EVENTS, FRAMES, columns};
 
 use super::Recorded;
@@ -62,7 +64,13 @@ pub fn add(recorded: &Recorded<'_>, room: &mut Room) -> io::Result<usize> {
         // Subjects are more important than single events.
         rows = tree.events(recorded, |_| None);
     }
-    let columns = vec![number("frame"), number("subject"), number("event"), number("process"), Column::new("samples")];
+    let columns = vec![
+        number("frame"),
+        number("subject"),
+        number("event"),
+        number("process"),
+        Column::new("samples"),
+    ];
     room.add(table(EVENTS, columns), &rows, 0)?;
     Ok(functions)
 }
@@ -71,14 +79,21 @@ impl Tree {
     fn of(recorded: &Recorded<'_>) -> Tree {
         let mut by_stack: BTreeMap<u32, HashMap<(u32, Option<EventId>), u64>> = BTreeMap::new();
         for sample in recorded.samples() {
-            *by_stack.entry(sample.stack).or_default().entry((sample.events, sample.event)).or_default() += 1;
+            *by_stack
+                .entry(sample.stack)
+                .or_default()
+                .entry((sample.events, sample.event))
+                .or_default() += 1;
         }
         let mut tree = Tree::default();
         let mut places: HashMap<u64, usize> = HashMap::new();
         let numbers: Vec<u64> = recorded.profile.symbols.functions.iter().map(hash_of).collect();
         for (stack, events) in by_stack {
             let count = events.values().sum();
-            let Some(innermost) = tree.add_stack(recorded, stack, count, &numbers, &mut places) else { continue };
+            let Some(innermost) = tree.add_stack(recorded, stack, count, &numbers, &mut places)
+            else {
+                continue;
+            };
             for ((list, event), samples) in events {
                 *tree.events.entry((innermost, list, event)).or_default() += samples;
             }
@@ -96,7 +111,8 @@ impl Tree {
         numbers: &[u64],
         places: &mut HashMap<u64, usize>,
     ) -> Option<u64> {
-        let (of, symbols) = (&recorded.profile.run.samples.stacks[stack as usize], &recorded.profile.symbols);
+        let (of, symbols) =
+            (&recorded.profile.run.samples.stacks[stack as usize], &recorded.profile.symbols);
         let mut caller = 0;
         let mut seen = Vec::new();
         for (above, &at) in of.frames.iter().enumerate().rev() {
@@ -106,9 +122,22 @@ impl Tree {
             for (depth, &frame) in resolved.frames.iter().enumerate().skip(own.unwrap_or(0)).rev() {
                 let position = resolved.range.map(|(from, _)| from);
                 let is_inlined = depth < last;
-                let number = hash_of(&(caller, numbers[frame.function as usize], frame.line, position, is_inlined));
+                let number = hash_of(&(
+                    caller,
+                    numbers[frame.function as usize],
+                    frame.line,
+                    position,
+                    is_inlined,
+                ));
                 let place = *places.entry(number).or_insert_with(|| {
-                    self.nodes.push(Node { number, caller, frame, position, is_inlined, count: Count::default() });
+                    self.nodes.push(Node {
+                        number,
+                        caller,
+                        frame,
+                        position,
+                        is_inlined,
+                        count: Count::default(),
+                    });
                     self.nodes.len() - 1
                 });
                 if !seen.contains(&frame.function) {
@@ -127,7 +156,8 @@ impl Tree {
 
     /// Adds the functions, those with the most samples first. Returns the number of functions.
     fn add_functions(&self, recorded: &Recorded<'_>, room: &mut Room) -> io::Result<usize> {
-        let mut counts: Vec<(FunctionId, Count)> = self.functions.iter().map(|(&id, &count)| (id, count)).collect();
+        let mut counts: Vec<(FunctionId, Count)> =
+            self.functions.iter().map(|(&id, &count)| (id, count)).collect();
         counts.sort_by_key(|&(id, count)| (Reverse(count.own), Reverse(count.total), id));
         let row = |(id, count): (FunctionId, Count)| {
             let function = &recorded.profile.symbols.functions[id as usize];
@@ -135,7 +165,12 @@ impl Tree {
             FunctionRow {
                 number: hash_of(function),
                 names: [&*function.name, file, function.category.name(), &function.module],
-                values: [count.own, recorded.ticks(count.own), count.total, recorded.ticks(count.total)],
+                values: [
+                    count.own,
+                    recorded.ticks(count.own),
+                    count.total,
+                    recorded.ticks(count.total),
+                ],
             }
         };
         add_functions(counts.into_iter().map(row), room)
@@ -146,8 +181,14 @@ impl Tree {
         let row = |node: &Node| {
             let position = node.position.map_or(0, |position| position.saturating_add(1));
             let function = hash_of(&functions[node.frame.function as usize]);
-            let words =
-                [node.caller, function, node.frame.line.into(), position, node.is_inlined.into(), node.count.own];
+            let words = [
+                node.caller,
+                function,
+                node.frame.line.into(),
+                position,
+                node.is_inlined.into(),
+                node.count.own,
+            ];
             (sampled(node.number), words.to_vec())
         };
         let columns = ["caller", "function", "line", "position", "inlined"].map(number);
@@ -157,7 +198,11 @@ impl Tree {
 
     /// Returns the samples by frame, subject and event, the most frequent first. Samples outside
     /// all events have no row.
-    fn events(&self, recorded: &Recorded<'_>, kept: impl Fn(Option<EventId>) -> Option<EventId>) -> Vec<Row> {
+    fn events(
+        &self,
+        recorded: &Recorded<'_>,
+        kept: impl Fn(Option<EventId>) -> Option<EventId>,
+    ) -> Vec<Row> {
         let process = recorded.store.header().pid.into();
         let mut counts: BTreeMap<(u64, Key, u64), u64> = BTreeMap::new();
         for (&(frame, list, event), count) in &self.events {

@@ -48,7 +48,9 @@ struct Recorded<'a> {
 /// Appends the samples of a run to each recording of its processes.
 pub fn append(profile: &Profile) -> Vec<(&Path, io::Result<Appended>)> {
     let recordings = profile.run.recordings.iter();
-    recordings.map(|(path, store)| (path.as_path(), Recorded { profile, path, store }.append())).collect()
+    recordings
+        .map(|(path, store)| (path.as_path(), Recorded { profile, path, store }.append()))
+        .collect()
 }
 
 impl Recorded<'_> {
@@ -78,7 +80,10 @@ impl Recorded<'_> {
     /// Returns the samples of the recording's process.
     fn samples(&self) -> impl Iterator<Item = &Sample> {
         let (samples, pid) = (&self.profile.run.samples, self.store.header().pid);
-        samples.samples.iter().filter(move |sample| samples.threads[sample.thread as usize].pid == pid)
+        samples
+            .samples
+            .iter()
+            .filter(move |sample| samples.threads[sample.thread as usize].pid == pid)
     }
 
     /// Converts a number of samples to ticks of the recording's clock.
@@ -106,7 +111,9 @@ impl Recorded<'_> {
         let mut keys: HashMap<u32, Key> = HashMap::new();
         let none = Key { site: NO_SITE, second: 0, key: 0 };
         for sample in self.samples() {
-            let key = keys.entry(sample.events).or_insert_with(|| self.innermost(sample.events).unwrap_or(none));
+            let key = keys
+                .entry(sample.events)
+                .or_insert_with(|| self.innermost(sample.events).unwrap_or(none));
             *counts.entry(*key).or_default() += 1;
         }
         let mut rows: Vec<(Key, u64)> = counts.into_iter().collect();

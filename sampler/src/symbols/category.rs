@@ -70,14 +70,20 @@ impl Category {
         }
         match source {
             Some(source) if HOOKS.iter().any(|part| source.contains(part)) => Category::Metaspy,
-            Some(source) if STD_SOURCES.iter().any(|start| source.starts_with(start)) => Category::Std,
+            Some(source) if STD_SOURCES.iter().any(|start| source.starts_with(start)) => {
+                Category::Std
+            }
             Some(source) if source.contains("/rustlib/src/rust/") => Category::Std,
-            Some(source) if DEPENDENCIES.iter().any(|part| source.contains(part)) => Category::Dependency,
+            Some(source) if DEPENDENCIES.iter().any(|part| source.contains(part)) => {
+                Category::Dependency
+            }
             None if owner.is_some_and(|owner| STD.contains(&owner)) => Category::Std,
             _ if is_program => Category::User,
             // A library that the program's workspace builds is beside the program, and its sources
             // are in no package directory.
-            Some(_) if !module.starts_with("/usr/") && !module.starts_with("/lib") => Category::User,
+            Some(_) if !module.starts_with("/usr/") && !module.starts_with("/lib") => {
+                Category::User
+            }
             _ => Category::Dependency,
         }
     }
@@ -121,8 +127,17 @@ const STD_SOURCES: [&str; 2] = ["/rustc/", "/rust/deps/"];
 /// Parts of the paths of packages that were downloaded or copied.
 const DEPENDENCIES: [&str; 3] = ["/registry/src/", "/git/checkouts/", "/vendor/"];
 /// Prefixes of the file names of the C library.
-const LIBC: [&str; 9] =
-    ["libc.so", "libc-", "ld-linux", "ld-musl", "libm.so", "libpthread", "libdl.so", "librt.so", "libgcc_s"];
+const LIBC: [&str; 9] = [
+    "libc.so",
+    "libc-",
+    "ld-linux",
+    "ld-musl",
+    "libm.so",
+    "libpthread",
+    "libdl.so",
+    "librt.so",
+    "libgcc_s",
+];
 
 fn is_libc(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or(module);
@@ -145,7 +160,9 @@ mod tests {
 
     #[test]
     fn code_belongs_to_the_owner_of_its_source() {
-        let of = |name: &str, source: Option<&str>| Category::of(name, source, "/home/me/app/target/release/app", true);
+        let of = |name: &str, source: Option<&str>| {
+            Category::of(name, source, "/home/me/app/target/release/app", true)
+        };
         let registry = "/home/me/.cargo/registry/src/index.crates.io-1/taffy-0.9/src/lib.rs";
         assert_eq!(of("app::main", Some("/home/me/app/src/main.rs")), Category::User);
         assert_eq!(of("taffy::compute", Some(registry)), Category::Dependency);
@@ -164,11 +181,20 @@ mod tests {
             Category::Std
         );
         assert_eq!(of("__rustc::__rust_dealloc", None), Category::Std);
-        assert_eq!(of("metaspy_sampler::code_map::bytecode::Bytecode::at", None), Category::Metaspy);
+        assert_eq!(
+            of("metaspy_sampler::code_map::bytecode::Bytecode::at", None),
+            Category::Metaspy
+        );
         assert_eq!(of("metaspy_woven_called::guard::Guard::begin", None), Category::Metaspy);
-        assert_eq!(of("<metaspy_woven::guard::Guard as core::ops::drop::Drop>::drop", None), Category::Metaspy);
+        assert_eq!(
+            of("<metaspy_woven::guard::Guard as core::ops::drop::Drop>::drop", None),
+            Category::Metaspy
+        );
         assert_eq!(of("of", Some("/home/me/app/metaspy-probe/src/value.rs")), Category::Metaspy);
-        assert_eq!(of("begin", Some("/home/me/.cache/metaspy/hooks/0e11/src/guard.rs")), Category::Metaspy);
+        assert_eq!(
+            of("begin", Some("/home/me/.cache/metaspy/hooks/0e11/src/guard.rs")),
+            Category::Metaspy
+        );
     }
 
     #[test]

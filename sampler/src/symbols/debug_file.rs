@@ -56,7 +56,10 @@ fn build_id_path<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Option<PathB
     let id = file.build_id().ok()??;
     let (first, rest) = id.split_first()?;
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(PathBuf::from(format!("{}/.build-id/{first:02x}/{rest}.debug", DEBUG_DIR.trim_start_matches('/'))))
+    Some(PathBuf::from(format!(
+        "{}/.build-id/{first:02x}/{rest}.debug",
+        DEBUG_DIR.trim_start_matches('/')
+    )))
 }
 
 fn read(path: &Path, is_of_code: impl Fn(&Path) -> bool) -> Option<DebugFile> {

@@ -17,7 +17,9 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadRef, SectionKind, SymbolKi
 
 use crate::code_file::Missing;
 use crate::samples::Module;
-use crate::symbols::{Category, Frame, Function, FunctionId, Resolved, Symbols, debug_file, file_name};
+use crate::symbols::{
+    Category, Frame, Function, FunctionId, Resolved, Symbols, debug_file, file_name,
+};
 
 /// Maximum number of inlined functions at an address. Damaged debug information may have any
 /// number.
@@ -53,7 +55,8 @@ impl Elf {
     pub fn read(module: &Module) -> Elf {
         if module.path == Path::new(crate::vdso::NAME) {
             let bytes = crate::vdso::bytes().unwrap_or_default();
-            let functions = object::File::parse(&*bytes).map_or_else(|_| Vec::new(), |file| symbols(&file));
+            let functions =
+                object::File::parse(&*bytes).map_or_else(|_| Vec::new(), |file| symbols(&file));
             return Elf { functions, ..Elf::default() };
         }
         match module.file.readable(&module.path) {
@@ -113,7 +116,9 @@ impl Elf {
             let function = match names.get(&key) {
                 Some(&function) => function,
                 None => {
-                    let name = symbol.map(|symbol| symbol.name.clone()).or_else(|| demangled(frame.name.as_ref()?));
+                    let name = symbol
+                        .map(|symbol| symbol.name.clone())
+                        .or_else(|| demangled(frame.name.as_ref()?));
                     // The name of nameless code depends on the address.
                     let is_of_address = name.is_none();
                     let name = name.unwrap_or_else(|| unnamed(module, address));
@@ -144,9 +149,15 @@ impl Elf {
             Some(symbol) => *names
                 .entry(Key { symbol: Some(symbol), ..Key::default() })
                 .or_insert_with(|| named(symbols, module, symbol.name.clone(), None)),
-            None if module.is_program || self.is_stripped() => named(symbols, module, unnamed(module, address), None),
+            None if module.is_program || self.is_stripped() => {
+                named(symbols, module, unnamed(module, address), None)
+            }
             None => {
-                return symbols.simple(unnamed(module, address), Category::Unknown, &module.path.display().to_string());
+                return symbols.simple(
+                    unnamed(module, address),
+                    Category::Unknown,
+                    &module.path.display().to_string(),
+                );
             }
         };
         Resolved { frames: vec![Frame { function, line: 0 }], range: None }
@@ -167,7 +178,8 @@ impl Elf {
             if found.len() == INLINED_MAX {
                 break;
             }
-            let (file, line) = frame.location.map_or((None, 0), |at| (at.file, at.line.unwrap_or(0)));
+            let (file, line) =
+                frame.location.map_or((None, 0), |at| (at.file, at.line.unwrap_or(0)));
             found.push(DebugFrame { name: frame.function, file, line });
         }
         // For lines without any function, the symbol table has the better name.
@@ -227,7 +239,8 @@ pub fn symbols<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Vec<Symbol> {
         all.filter_map(symbol).collect::<Vec<Symbol>>()
     };
     let mut labels = of_kind(SymbolKind::Unknown);
-    let code: Vec<Range<u64>> = file.sections().filter(|it| it.kind() == SectionKind::Text).map(range).collect();
+    let code: Vec<Range<u64>> =
+        file.sections().filter(|it| it.kind() == SectionKind::Text).map(range).collect();
     labels.retain(|label| code.iter().any(|section| section.contains(&label.start)));
     // Among several names, the name with the fewest leading underscores comes last, and counts.
     labels.sort_by(|one, other| one.name.cmp(&other.name));

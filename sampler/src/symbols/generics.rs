@@ -30,7 +30,8 @@ pub fn without_arguments(name: &str) -> String {
 
 fn is_behind_name(plain: &str) -> bool {
     let name = plain.strip_suffix("::").unwrap_or(plain);
-    let is_name = name.ends_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '}'));
+    let is_name =
+        name.ends_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '}'));
     is_name && !name.ends_with("operator")
 }
 

@@ -27,9 +27,11 @@ impl Jit {
     pub fn read(map: &PerfMap) -> Jit {
         let path = map.path();
         let own = fs::metadata("/proc/self").map_or(u32::MAX, |own| own.uid());
-        let is_ours = fs::symlink_metadata(&path)
-            .is_ok_and(|of| of.is_file() && of.len() <= BYTES_MAX && (of.uid() == own || of.uid() == 0 || own == 0));
-        let bytes = if is_ours { files::read(&path, BYTES_MAX).unwrap_or_default() } else { Vec::new() };
+        let is_ours = fs::symlink_metadata(&path).is_ok_and(|of| {
+            of.is_file() && of.len() <= BYTES_MAX && (of.uid() == own || of.uid() == 0 || own == 0)
+        });
+        let bytes =
+            if is_ours { files::read(&path, BYTES_MAX).unwrap_or_default() } else { Vec::new() };
         Jit { map: parse(&String::from_utf8_lossy(&bytes)) }
     }
 
@@ -57,11 +59,19 @@ impl Jit {
 pub fn made(symbols: &mut Symbols, found: &CodeFunction, address: u64) -> Resolved {
     let Some(own) = found.file() else {
         let range = found.range(address);
-        return Resolved { range, ..symbols.simple(found.name.clone(), Category::Registered, MODULE) };
+        return Resolved {
+            range,
+            ..symbols.simple(found.name.clone(), Category::Registered, MODULE)
+        };
     };
     let mut function = |name: &str, file: &str| {
         let (name, module) = (name.to_owned(), MODULE.to_owned());
-        symbols.function(Function { name, file: Some(file.to_owned()), category: Category::Registered, module })
+        symbols.function(Function {
+            name,
+            file: Some(file.to_owned()),
+            category: Category::Registered,
+            module,
+        })
     };
     let (file, line) = found.line(address).unwrap_or((own, 0));
     let mut frames = Vec::new();
@@ -101,7 +111,9 @@ mod tests {
         let mut symbols = Symbols::default();
         let mut frames = |at| {
             let frames = made(&mut symbols, &found, at).frames;
-            let of = |frame: &Frame| (symbols.functions[frame.function as usize].name.clone(), frame.line);
+            let of = |frame: &Frame| {
+                (symbols.functions[frame.function as usize].name.clone(), frame.line)
+            };
             frames.iter().map(of).collect::<Vec<_>>()
         };
         assert_eq!([frames(9), frames(10)], [[("f".into(), 0)], [("f".into(), 2)]]);
@@ -110,8 +122,9 @@ mod tests {
 
     #[test]
     fn a_map_with_false_lines_still_has_the_true_ones() {
-        let map =
-            parse("7f10 20 fib\nnonsense\nffffffffffffffff 9 beyond\n7f30 0 empty\n0x7f40 0x10 two words\n7f18 10\n");
+        let map = parse(
+            "7f10 20 fib\nnonsense\nffffffffffffffff 9 beyond\n7f30 0 empty\n0x7f40 0x10 two words\n7f18 10\n",
+        );
         let name = |at| map.find(at).map(|found| found.name.as_str());
         assert_eq!(
             [0x7f0f, 0x7f10, 0x7f2f, 0x7f30, 0x7f4f].map(name),

@@ -55,8 +55,11 @@ mod tests {
 
     #[test]
     fn an_address_in_the_kernel_has_the_function_that_begins_before_it() {
-        let kernel = Kernel { map: parse("ffff0000 T begin\nffff0100 t middle\nffff0200 d table\nffff0300 W last\n") };
-        let names = [0xffff_0000, 0xffff_01ff, 0xffff_0250, 0xffff_0301, 0x10].map(|at| kernel.name(at));
+        let kernel = Kernel {
+            map: parse("ffff0000 T begin\nffff0100 t middle\nffff0200 d table\nffff0300 W last\n"),
+        };
+        let names =
+            [0xffff_0000, 0xffff_01ff, 0xffff_0250, 0xffff_0301, 0x10].map(|at| kernel.name(at));
         assert_eq!(names, ["begin", "middle", "[kernel]", "last", "[kernel]"]);
         assert!(Kernel { map: parse("0000000000000000 T hidden\n") }.is_hidden());
     }

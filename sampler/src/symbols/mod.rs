@@ -73,7 +73,8 @@ impl Symbols {
     /// Resolves all addresses of a run.
     pub fn read(run: &Run) -> Symbols {
         let mut symbols = Symbols { instances: run.options.instances, ..Symbols::default() };
-        let files: Vec<OnceCell<Elf>> = run.samples.modules.iter().map(|_| OnceCell::new()).collect();
+        let files: Vec<OnceCell<Elf>> =
+            run.samples.modules.iter().map(|_| OnceCell::new()).collect();
         let mut names: Vec<Names> = run.samples.modules.iter().map(|_| Names::default()).collect();
         let mut kernel = None;
         let mut jits: HashMap<u32, Jit> = HashMap::new();
@@ -81,7 +82,11 @@ impl Symbols {
         let places = &run.samples.addresses;
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|&at| {
-            if let Place::Module { module, address } = places[at] { (module, address) } else { (u32::MAX, 0) }
+            if let Place::Module { module, address } = places[at] {
+                (module, address)
+            } else {
+                (u32::MAX, 0)
+            }
         });
         symbols.addresses.resize(places.len(), Resolved { frames: Vec::new(), range: None });
         for at in order {
@@ -96,20 +101,30 @@ impl Symbols {
                     symbols.simple(name, Category::Kernel, "[kernel]")
                 }
                 Place::Anonymous { pid, address } => {
-                    let read = || Jit::read(run.samples.perf_maps.get(&pid).unwrap_or(&PerfMap::of(pid)));
+                    let read =
+                        || Jit::read(run.samples.perf_maps.get(&pid).unwrap_or(&PerfMap::of(pid)));
                     jits.entry(pid).or_insert_with(read).resolve(&mut symbols, address)
                 }
                 Place::Made { function, address } => {
                     jit::made(&mut symbols, &run.samples.made[function as usize], address)
                 }
-                Place::Nowhere => symbols.simple("[no code is mapped here]".into(), Category::Unknown, "[unmapped]"),
+                Place::Nowhere => symbols.simple(
+                    "[no code is mapped here]".into(),
+                    Category::Unknown,
+                    "[unmapped]",
+                ),
             };
         }
         symbols.note(run, &files, kernel.as_ref());
-        let mut unnamed: Vec<u32> = jits.iter().filter(|(_, jit)| jit.is_empty()).map(|(&pid, _)| pid).collect();
+        let mut unnamed: Vec<u32> =
+            jits.iter().filter(|(_, jit)| jit.is_empty()).map(|(&pid, _)| pid).collect();
         unnamed.sort_unstable();
         for pid in unnamed {
-            let name = run.samples.perf_maps.get(&pid).map_or_else(|| PerfMap::of(pid).name(), PerfMap::name);
+            let name = run
+                .samples
+                .perf_maps
+                .get(&pid)
+                .map_or_else(|| PerfMap::of(pid).name(), PerfMap::name);
             symbols.notes.push(format!(
                 "process {pid} made code and left no map of it for this user, /tmp/{name}, so it has no names: start it with \
                  one (Node.js: `--perf-basic-prof`, Java: `-XX:+DumpPerfMapAtExit`, .NET: `DOTNET_PerfMapEnabled=1`)"
@@ -134,7 +149,8 @@ impl Symbols {
 
     /// Makes the result for an address with a name, but without a file or a line.
     fn simple(&mut self, name: String, category: Category, module: &str) -> Resolved {
-        let function = self.function(Function { name, file: None, category, module: module.to_owned() });
+        let function =
+            self.function(Function { name, file: None, category, module: module.to_owned() });
         Resolved { frames: vec![Frame { function, line: 0 }], range: None }
     }
 
@@ -156,8 +172,9 @@ impl Symbols {
                     ),
                 });
             } else if elf.is_stripped() {
-                self.notes
-                    .push(format!("{path} is stripped, so its functions have no names: build it without `strip`"));
+                self.notes.push(format!(
+                    "{path} is stripped, so its functions have no names: build it without `strip`"
+                ));
             } else if module.is_program && !elf.has_lines() {
                 self.notes.push(format!(
                     "{path} has no debug information, so there are no lines and no inlined functions: build it with some \
@@ -175,8 +192,8 @@ impl Symbols {
 
 /// Returns the name of a file without its directories.
 fn file_name(module: &Module) -> String {
-    module
-        .path
-        .file_name()
-        .map_or_else(|| module.path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    module.path.file_name().map_or_else(
+        || module.path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }

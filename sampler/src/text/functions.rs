@@ -38,7 +38,11 @@ pub(crate) fn write_hottest(out: &mut dyn Write, profile: &Profile) -> io::Resul
     let sections = profile.sections();
     let rows = sections.iter().filter_map(|section| Some((section, section.functions.first()?)));
     let Some((section, row)) = rows.max_by_key(|(_, row)| row.samples) else { return Ok(()) };
-    writeln!(out, "\nHottest: % of {}  (% of total)  (samples)  (cumulative)", section.category.name())?;
+    writeln!(
+        out,
+        "\nHottest: % of {}  (% of total)  (samples)  (cumulative)",
+        section.category.name()
+    )?;
     let name = &profile.symbols.functions[row.function as usize].name;
     let name = shorten_path(&clean(name), NAME);
     line(out, &name, row.samples, section.samples, profile.total(), row.samples)?;
@@ -71,9 +75,17 @@ fn write_section(
     Ok(())
 }
 
-fn line(out: &mut dyn Write, name: &str, part: u64, section: u64, total: u64, so_far: u64) -> io::Result<()> {
+fn line(
+    out: &mut dyn Write,
+    name: &str,
+    part: u64,
+    section: u64,
+    total: u64,
+    so_far: u64,
+) -> io::Result<()> {
     let samples = format!("({})", grouped(part));
-    let (of_section, of_total, sum) = (percent(part, section), percent(part, total), percent(so_far, section));
+    let (of_section, of_total, sum) =
+        (percent(part, section), percent(part, total), percent(so_far, section));
     writeln!(out, "{of_section:>7} ({of_total:>6})  {} {samples:>9} ({sum:>7})", fit(name, NAME))
 }
 
@@ -87,7 +99,8 @@ fn write_ranges(
 ) -> io::Result<()> {
     let function = &profile.symbols.functions[row.function as usize];
     // A single range without a line adds nothing to the function.
-    if matches!(&row.ranges[..], [RangeRow { span: Span::NoLine, inlined, .. }] if inlined.is_empty()) {
+    if matches!(&row.ranges[..], [RangeRow { span: Span::NoLine, inlined, .. }] if inlined.is_empty())
+    {
         return Ok(());
     }
     let mut sizes: Vec<u64> = row.ranges.iter().map(|range| range.samples).collect();
@@ -102,7 +115,10 @@ fn write_ranges(
         so_far += range.samples;
         let name = span(function.file.as_deref(), range.span);
         sub_line(out, 4, &name, range.samples, row.samples, Some(so_far))?;
-        let shown = range.inlined.iter().filter(|inlined| inlined.samples * 100 >= row.samples * INLINED_PERCENT);
+        let shown = range
+            .inlined
+            .iter()
+            .filter(|inlined| inlined.samples * 100 >= row.samples * INLINED_PERCENT);
         for inlined in shown.take(INLINED) {
             let name = &profile.symbols.functions[inlined.function as usize].name;
             let name = format!("inlined: {}", shorten_path(&clean(name), NAME - 15));
@@ -113,11 +129,22 @@ fn write_ranges(
         }
     }
     let others = row.samples - so_far;
-    if others > 0 { sub_line(out, 4, "...others...", others, row.samples, Some(row.samples)) } else { Ok(()) }
+    if others > 0 {
+        sub_line(out, 4, "...others...", others, row.samples, Some(row.samples))
+    } else {
+        Ok(())
+    }
 }
 
 /// Writes a line below a function, with its share of the function.
-fn sub_line(out: &mut dyn Write, indent: usize, name: &str, part: u64, whole: u64, sum: Option<u64>) -> io::Result<()> {
+fn sub_line(
+    out: &mut dyn Write,
+    indent: usize,
+    name: &str,
+    part: u64,
+    whole: u64,
+    sum: Option<u64>,
+) -> io::Result<()> {
     let samples = format!("({})", grouped(part));
     let share = percent(part, whole);
     let sum = sum.map_or(String::new(), |sum| format!(" ({:>7})", percent(sum, whole)));
@@ -127,7 +154,10 @@ fn sub_line(out: &mut dyn Write, indent: usize, name: &str, part: u64, whole: u6
 
 /// Formats a range: `src/main.rs:12-15`, or `26->29` in a code map.
 fn span(file: Option<&str>, span: Span) -> String {
-    let file = file.map_or_else(|| "line ".to_owned(), |file| format!("{}:", shorten_file(&clean(file), NAME - 12)));
+    let file = file.map_or_else(
+        || "line ".to_owned(),
+        |file| format!("{}:", shorten_file(&clean(file), NAME - 12)),
+    );
     match span {
         Span::NoLine => "code without a line".to_owned(),
         Span::Lines(first, last) if first == last => format!("{file}{first}"),

@@ -19,7 +19,8 @@ const COVERED_PERCENT: u64 = 95;
 pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let run = &profile.run;
     let program = run.target.first().map_or("", String::as_str);
-    let size = std::fs::metadata(program).map_or(String::new(), |file| format!("  {}", bytes(file.len())));
+    let size =
+        std::fs::metadata(program).map_or(String::new(), |file| format!("  {}", bytes(file.len())));
     let ended = match run.ended {
         Ended::Exited(status) if status.success() => String::new(),
         Ended::Exited(status) => format!("  {status}"),
@@ -27,9 +28,18 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
         Ended::Unknown => "  has ended".into(),
     };
     let words: Vec<&str> = run.target.iter().map(String::as_str).collect();
-    writeln!(out, "{}  {}{size}  process {}{ended}", clean(&words.join(" ")), date(profile), run.pid)?;
+    writeln!(
+        out,
+        "{}  {}{size}  process {}{ended}",
+        clean(&words.join(" ")),
+        date(profile),
+        run.pid
+    )?;
     let stacks = match run.options.stacks {
-        Stacks::Dwarf => format!("stacks by unwinding tables from {} of copy", bytes(run.options.stack_bytes.into())),
+        Stacks::Dwarf => format!(
+            "stacks by unwinding tables from {} of copy",
+            bytes(run.options.stack_bytes.into())
+        ),
         Stacks::FramePointers => "stacks by frame pointers".into(),
         Stacks::None => "without stacks".into(),
     };
@@ -56,7 +66,11 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     writeln!(out, "  in {}", counted(threads, "thread"))?;
     for section in profile.sections() {
         let (samples, name) = (grouped(section.samples), section.category.name());
-        writeln!(out, "{samples:>9} samples in {name:<16} {:>7} of total", percent(section.samples, total))?;
+        writeln!(
+            out,
+            "{samples:>9} samples in {name:<16} {:>7} of total",
+            percent(section.samples, total)
+        )?;
     }
     notes(profile).iter().try_for_each(|note| writeln!(out, "note: {}", clean(note)))
 }
@@ -74,7 +88,10 @@ pub fn notes(profile: &Profile) -> Vec<String> {
     }
     notes.extend(run.refused.as_ref().map(|why| format!("timer signals took the samples: {why}")));
     let is_perf = run.back_end == PERF;
-    if !is_perf && run.options.clock == Clock::Processor && run.achieved_hz() * 2.0 < f64::from(run.options.rate_hz) {
+    if !is_perf
+        && run.options.clock == Clock::Processor
+        && run.achieved_hz() * 2.0 < f64::from(run.options.rate_hz)
+    {
         notes.push(
             "the kernel looks at timers of the processor clock in its tick, so their rate has a limit; --clock wall has \
              none, and interrupts waits"
@@ -109,13 +126,22 @@ pub fn notes(profile: &Profile) -> Vec<String> {
         ));
     }
     if doubts.broken > 0 {
-        notes.push(format!("{} of samples have a frame whose caller is not known", percent(doubts.broken, total)));
+        notes.push(format!(
+            "{} of samples have a frame whose caller is not known",
+            percent(doubts.broken, total)
+        ));
     }
     if doubts.unplaced > 0 {
-        notes.push(format!("{} of samples are where no code is known", percent(doubts.unplaced, total)));
+        notes.push(format!(
+            "{} of samples are where no code is known",
+            percent(doubts.unplaced, total)
+        ));
     }
     if run.samples.counts.throttled > 0 {
-        notes.push("the kernel made pauses, because samples took too long: choose a lower --rate".to_owned());
+        notes.push(
+            "the kernel made pauses, because samples took too long: choose a lower --rate"
+                .to_owned(),
+        );
     }
     if run.samples.counts.lost > 0 {
         notes.push(
@@ -130,7 +156,9 @@ pub fn notes(profile: &Profile) -> Vec<String> {
 pub(crate) fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let (run, of) = (&profile.run, &profile.run.statistics);
     let seconds = run.elapsed.as_secs_f64();
-    let per_second = |count: u64| format!("{} ({:.0} per second)", grouped(count), count as f64 / seconds.max(1e-9));
+    let per_second = |count: u64| {
+        format!("{} ({:.0} per second)", grouped(count), count as f64 / seconds.max(1e-9))
+    };
     writeln!(out, "\nMemory  {} resident at most", bytes(of.resident_bytes))?;
     writeln!(
         out,
@@ -147,7 +175,11 @@ pub(crate) fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Re
         per_second(of.involuntary_switches)
     )?;
     let more = run.samples.counts.processes;
-    if more > 0 { writeln!(out, "        {} started", counted(more, "further process")) } else { Ok(()) }
+    if more > 0 {
+        writeln!(out, "        {} started", counted(more, "further process"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Formats a number of bytes in the largest fitting unit.
@@ -161,7 +193,11 @@ fn bytes(bytes: u64) -> String {
         value /= 1024.0;
         unit = next;
     }
-    if unit == "bytes" || value.fract() == 0.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
+    if unit == "bytes" || value.fract() == 0.0 {
+        format!("{value:.0} {unit}")
+    } else {
+        format!("{value:.1} {unit}")
+    }
 }
 
 /// Formats the start of the run in UTC.
@@ -171,7 +207,8 @@ fn date(profile: &Profile) -> String {
     // "chrono-Compatible Low-Level Date Algorithms".
     let days = s / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let from_march = (5 * day_of_year + 2) / 153;
     let (day, month) = (day_of_year - (153 * from_march + 2) / 5 + 1, (from_march + 2) % 12 + 1);

@@ -31,10 +31,13 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize, callers: bool) 
     if !callers {
         methods.retain(|method| method.self_samples > 0);
     }
-    methods.sort_by_key(|method| (std::cmp::Reverse(method.self_samples), std::cmp::Reverse(method.total_samples)));
+    methods.sort_by_key(|method| {
+        (std::cmp::Reverse(method.self_samples), std::cmp::Reverse(method.total_samples))
+    });
     let count = methods.len();
     methods.truncate(top);
-    let lines: Vec<Line> = methods.iter().flat_map(|method| lines(profile, method, callers)).collect();
+    let lines: Vec<Line> =
+        methods.iter().flat_map(|method| lines(profile, method, callers)).collect();
     let mut columns = time_columns(profile, lines.iter().map(|line| (line.own, line.total)));
     // Samples of the wall clock include waits.
     if profile.run.options.clock == Clock::Wall {
@@ -47,7 +50,9 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize, callers: bool) 
 }
 
 fn lines(profile: &Profile, method: &Method, callers: bool) -> Vec<Line> {
-    let name = |function: u32| shorten_path(&clean(&profile.symbols.functions[function as usize].name), NAME);
+    let name = |function: u32| {
+        shorten_path(&clean(&profile.symbols.functions[function as usize].name), NAME)
+    };
     let mut lines = Vec::new();
     let edge = |word: &'static str| {
         move |edge: &Edge| Line {

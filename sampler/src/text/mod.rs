@@ -50,9 +50,12 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{:.2}%", if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 })
 }
 
-/// Makes the columns of time, for rows of self samples, if they are known, and total samples: self time with its share
-/// and its error, and total time with its share.
-fn time_columns(profile: &Profile, rows: impl Iterator<Item = (Option<u64>, u64)> + Clone) -> Vec<Column> {
+/// Makes the columns of time, for rows of self samples, if they are known, and total samples: self
+/// time with its share and its error, and total time with its share.
+fn time_columns(
+    profile: &Profile,
+    rows: impl Iterator<Item = (Option<u64>, u64)> + Clone,
+) -> Vec<Column> {
     let all = profile.total();
     let share = |samples: u64| format!("{:.1}", 100.0 * samples as f64 / all as f64);
     let own = |of: &dyn Fn(u64) -> String| -> Vec<String> {
@@ -61,8 +64,10 @@ fn time_columns(profile: &Profile, rows: impl Iterator<Item = (Option<u64>, u64)
     vec![
         Column::numbers("self", own(&|samples| time(profile.ns(samples)))).at_least(9),
         Column::numbers("%", own(&share)).at_least(5),
-        Column::numbers("±", own(&|samples| format!("{:.1}", error_percent(samples, all)))).at_least(4),
-        Column::numbers("total", rows.clone().map(|(_, total)| time(profile.ns(total)))).at_least(9),
+        Column::numbers("±", own(&|samples| format!("{:.1}", error_percent(samples, all))))
+            .at_least(4),
+        Column::numbers("total", rows.clone().map(|(_, total)| time(profile.ns(total))))
+            .at_least(9),
         Column::numbers("%", rows.map(|(_, total)| share(total))).at_least(5),
     ]
 }

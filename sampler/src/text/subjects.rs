@@ -22,11 +22,16 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize) -> io::Result<(
     let all = profile.total();
     let shown = &events.rows[..top.min(events.rows.len())];
     let of = |row: &EventRow| &profile.run.samples.events[row.event as usize];
-    let subject =
-        |row: &EventRow| of(row).subject.as_deref().map_or("–".into(), |it| shorten_label(&clean(it), SUBJECT));
-    let mut columns = time_columns(profile, shown.iter().map(|row| (Some(row.self_samples), row.total_samples)));
+    let subject = |row: &EventRow| {
+        of(row).subject.as_deref().map_or("–".into(), |it| shorten_label(&clean(it), SUBJECT))
+    };
+    let mut columns =
+        time_columns(profile, shown.iter().map(|row| (Some(row.self_samples), row.total_samples)));
     columns.push(Column::words("subject", shown.iter().map(subject)));
-    columns.push(Column::words("site", shown.iter().map(|row| shorten(&clean(short_path(&of(row).site)), SITE))));
+    columns.push(Column::words(
+        "site",
+        shown.iter().map(|row| shorten(&clean(short_path(&of(row).site)), SITE)),
+    ));
     writeln!(out, "\nSubjects: the recorded events that samples were in")?;
     write_table(out, columns, events.rows.len() - shown.len())?;
     let percent = |samples: u64| format!("{:.1} %", 100.0 * samples as f64 / all as f64);

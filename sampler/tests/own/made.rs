@@ -18,7 +18,8 @@ use metaspy_sampler::{Options, Profile, SampleError, Target, sample};
 
 use crate::{ALONE, samples_with, work};
 
-/// Samples a program of these tests. Prints why and returns `None` where the system does not permit it.
+/// Samples a program of these tests. Prints why and returns `None` where the system does not permit
+/// it.
 fn sampled(program: &str) -> Option<Run> {
     // Unwinding takes processor time of this process.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,8 +35,8 @@ fn sampled(program: &str) -> Option<Run> {
     }
 }
 
-/// An interpreter of two functions, each with an instruction that takes long and one that does not. The second function is
-/// where the first one was.
+/// An interpreter of two functions, each with an instruction that takes long and one that does not.
+/// The second function is where the first one was.
 #[test]
 #[ignore = "a program for other tests"]
 fn interpreter() {
@@ -51,17 +52,27 @@ fn interpreter() {
     interpret(&mut code);
 }
 
-/// A program that registers false code, forks children that work in code of its own and in code of their own, and executes
-/// the interpreter.
+/// A program that registers false code, forks children that work in code of its own and in code of
+/// their own, and executes the interpreter.
 #[test]
 #[ignore = "a program for other tests"]
 fn liar() {
     let code = [1_u64, 2];
     let start = code.as_ptr() as u64;
     CodeMap::register("of the parent", Kind::Bytecode, start..start + 8, &[(start, 1)]);
-    CodeMap::register("everything", Kind::Function, 0..u64::MAX / 2, &[(u64::MAX, u64::MAX), (0, 0), (0, 7)]);
+    CodeMap::register(
+        "everything",
+        Kind::Function,
+        0..u64::MAX / 2,
+        &[(u64::MAX, u64::MAX), (0, 0), (0, 7)],
+    );
     CodeMap::register("nothing", Kind::Stub, 9..9, &[]);
-    CodeMap::register("backwards", Kind::InlineCache, std::ops::Range { start: 90, end: 10 }, &[(50, 1)]);
+    CodeMap::register(
+        "backwards",
+        Kind::InlineCache,
+        std::ops::Range { start: 90, end: 10 },
+        &[(50, 1)],
+    );
     CodeMap::register("the rest", Kind::Function, 1..u64::MAX, &[]);
     CodeMap::register("of\0the parent", Kind::Bytecode, start..start + 8, &[(start, 1)]);
     for _ in 0..3 {
@@ -100,17 +111,22 @@ fn false_code_does_no_harm_and_children_have_the_code_of_their_parent_and_their_
     let Some(run) = sampled("made::liar") else { return };
     assert!(matches!(run.ended, Ended::Exited(status) if status.success()), "{:?}", run.ended);
     let profile = Profile::new(run);
-    let [parent, child, work] =
-        ["of?the parent (bytecode)", "of the child (bytecode)", "spin_own"].map(|name| samples_with(&profile, name));
+    let [parent, child, work] = ["of?the parent (bytecode)", "of the child (bytecode)", "spin_own"]
+        .map(|name| samples_with(&profile, name));
     // Real code keeps its names, whatever is registered at its addresses.
     assert!(work * 10 > profile.total() * 8, "{work} of {}", profile.total());
     assert!(parent > 100 && child > 100, "{parent} and {child} of {work}");
-    let [first, second] = ["first", "second"].map(|name| samples_with(&profile, &format!("{name} (bytecode)")));
+    let [first, second] =
+        ["first", "second"].map(|name| samples_with(&profile, &format!("{name} (bytecode)")));
     assert!(first > 60 && second > 60, "{first} and {second} of the program that replaced it");
-    assert!(parent + child < work, "the parent's own turn is in neither: {parent} and {child} of {work}");
+    assert!(
+        parent + child < work,
+        "the parent's own turn is in neither: {parent} and {child} of {work}"
+    );
 }
 
-/// A program that keeps its dump in a buffer until it ends, as V8 does: it counts down in code that it made.
+/// A program that keeps its dump in a buffer until it ends, as V8 does: it counts down in code that
+/// it made.
 #[cfg(target_arch = "x86_64")]
 #[test]
 #[ignore = "a program for other tests"]
@@ -126,7 +142,12 @@ fn late() {
         assert_ne!(at, libc::MAP_FAILED);
         at
     };
-    let file = std::fs::File::options().read(true).write(true).open(&path).expect("it is there").into_raw_fd();
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .expect("it is there")
+        .into_raw_fd();
     map(libc::PROT_READ, libc::MAP_PRIVATE, file);
     let all = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
     let code = map(all, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1).cast::<u8>();
@@ -146,8 +167,10 @@ fn late() {
     while begin.elapsed() < Duration::from_millis(700) {
         count(100_000_000);
     }
-    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-    let longs = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+    let words =
+        |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+    let longs =
+        |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
     let pid = std::process::id();
     let name = b"counted late\0";
     let dump = [
@@ -166,12 +189,16 @@ fn late() {
 #[test]
 fn a_dump_that_is_written_at_the_end_names_the_samples_from_before() {
     let Some(run) = sampled("made::late") else { return };
-    std::fs::remove_file(std::env::temp_dir().join(format!("jit-{}.dump", run.pid))).expect("it was written");
+    std::fs::remove_file(std::env::temp_dir().join(format!("jit-{}.dump", run.pid)))
+        .expect("it was written");
     let profile = Profile::new(run);
     let named = samples_with(&profile, "counted late");
     assert!(named > 100 && named * 10 > profile.total() * 9, "{named} of {}", profile.total());
     let rows = profile.sections();
-    assert!(rows.iter().flat_map(|section| &section.functions).all(|row| row.samples > 0), "no row is empty");
+    assert!(
+        rows.iter().flat_map(|section| &section.functions).all(|row| row.samples > 0),
+        "no row is empty"
+    );
 }
 
 #[inline(never)]
@@ -189,18 +216,29 @@ fn samples_of_an_interpreter_are_at_its_bytecodes_also_after_these_are_gone() {
     let made: Vec<&str> = run.samples.made.iter().map(|of| &*of.name).collect();
     assert_eq!(made.len(), 2, "{made:?}");
     let profile = Profile::new(run);
-    let (first, second) = (samples_with(&profile, "first (bytecode)"), samples_with(&profile, "second (bytecode)"));
+    let (first, second) =
+        (samples_with(&profile, "first (bytecode)"), samples_with(&profile, "second (bytecode)"));
     let all = samples_with(&profile, "interpret");
     assert!(first > 60 && second > 60 && first + second < all, "{first} and {second} of {all}");
-    // Both work for the same time; what is registered at the beginning is known as early as what follows.
+    // Both work for the same time; what is registered at the beginning is known as early as what
+    // follows.
     assert!(first * 5 > second * 4, "{first} and {second}");
     // The frame of the loop is its caller, so the bytecode is what the loop called.
     let methods = profile.methods_and_calls();
     let name = |function: u32| &*profile.symbols.functions[function as usize].name;
-    let method = methods.iter().find(|method| name(method.function) == "first (bytecode)").expect("it has samples");
-    assert!(name(method.callers[0].function).ends_with("interpret"), "{}", name(method.callers[0].function));
+    let method = methods
+        .iter()
+        .find(|method| name(method.function) == "first (bytecode)")
+        .expect("it has samples");
+    assert!(
+        name(method.callers[0].function).ends_with("interpret"),
+        "{}",
+        name(method.callers[0].function)
+    );
     let at = |place: &Place| match *place {
-        Place::Made { function, address } => profile.run.samples.made[function as usize].range(address),
+        Place::Made { function, address } => {
+            profile.run.samples.made[function as usize].range(address)
+        }
         _ => None,
     };
     let places = profile.run.samples.addresses.iter().filter_map(at);

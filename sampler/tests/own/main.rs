@@ -45,7 +45,8 @@ fn timer(clock: Clock) -> Options {
 /// Samples on whose stack a function is.
 fn samples_with(profile: &Profile, name: &str) -> u64 {
     let is = |function: u32| profile.symbols.functions[function as usize].name.ends_with(name);
-    let stacks = (0..profile.counts.len()).filter(|&stack| profile.methods_of(stack as u32).any(is));
+    let stacks =
+        (0..profile.counts.len()).filter(|&stack| profile.methods_of(stack as u32).any(is));
     stacks.map(|stack| profile.counts[stack]).sum()
 }
 
@@ -53,13 +54,19 @@ fn samples_with(profile: &Profile, name: &str) -> u64 {
 fn a_program_samples_a_part_of_itself_with_signals() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for round in 0..3 {
-        let sampler = Sampler::with_options(timer(Clock::Processor)).expect("timers need no permission");
-        let error = Sampler::with_options(timer(Clock::Processor)).expect_err("there is one set of timers");
+        let sampler =
+            Sampler::with_options(timer(Clock::Processor)).expect("timers need no permission");
+        let error =
+            Sampler::with_options(timer(Clock::Processor)).expect_err("there is one set of timers");
         assert!(matches!(error, SampleError::System(_)), "{error}");
         std::thread::scope(|scope| _ = scope.spawn(|| work(Duration::from_millis(400))));
         let profile = sampler.stop().expect("it was sampled");
         let (own, all) = (samples_with(&profile, "::work"), profile.total());
-        assert!(own >= 20 && own * 10 > all * 9, "round {round}: {own} of {all}, {:?}", profile.run.samples.counts);
+        assert!(
+            own >= 20 && own * 10 > all * 9,
+            "round {round}: {own} of {all}, {:?}",
+            profile.run.samples.counts
+        );
         assert!(profile.run.back_end.contains("timer signals"));
         // Each sample has the processor time since the one before.
         let covered: u64 = profile.cpu_ns.iter().sum();
@@ -70,7 +77,8 @@ fn a_program_samples_a_part_of_itself_with_signals() {
 #[test]
 fn a_thread_that_works_has_samples_and_its_waits_are_interrupted_at_their_beginning_only() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let sampler = Sampler::with_options(timer(Clock::Processor)).expect("timers need no permission");
+    let sampler =
+        Sampler::with_options(timer(Clock::Processor)).expect("timers need no permission");
     let waits = std::thread::spawn(|| {
         // Long enough that the sampler has found the thread for most of it, also on a busy machine.
         work(Duration::from_millis(1000));
@@ -78,7 +86,8 @@ fn a_thread_that_works_has_samples_and_its_waits_are_interrupted_at_their_beginn
         let mut interrupted = 0;
         while let Some(left) = until.checked_duration_since(Instant::now()) {
             // SAFETY: there are no descriptors to look at.
-            let done = unsafe { libc::poll(std::ptr::null_mut(), 0, left.as_millis() as libc::c_int + 1) };
+            let done =
+                unsafe { libc::poll(std::ptr::null_mut(), 0, left.as_millis() as libc::c_int + 1) };
             interrupted += u32::from(done < 0);
         }
         interrupted
@@ -115,7 +124,8 @@ fn the_wall_clock_has_samples_of_waits() {
     let slept = began.elapsed();
     let profile = sampler.stop().expect("it was sampled");
     assert!(slept >= Duration::from_millis(300), "a sleep is not shortened: {slept:?}");
-    let waits = samples_with(&profile, "thread::sleep") + samples_with(&profile, "nanosleep@@GLIBC_2.17");
+    let waits =
+        samples_with(&profile, "thread::sleep") + samples_with(&profile, "nanosleep@@GLIBC_2.17");
     assert!(waits > 10, "{waits} of {}", profile.total());
     let (cpu_ns, wall_ns) = (profile.cpu_ns.iter().sum::<u64>(), profile.ns(profile.total()));
     assert!(cpu_ns * 2 < wall_ns, "{cpu_ns} of {wall_ns}");
@@ -133,9 +143,11 @@ fn signals_with_a_handler_of_the_program_are_left_alone() {
     // The program uses all real-time signals but two.
     let (first, last) = (libc::SIGRTMIN(), libc::SIGRTMAX());
     let handler = handle as extern "C" fn(i32) as *const () as usize;
-    let taken: Vec<i32> = (first..=last).filter(|signal| ![first + 3, last - 4].contains(signal)).collect();
+    let taken: Vec<i32> =
+        (first..=last).filter(|signal| ![first + 3, last - 4].contains(signal)).collect();
     // SAFETY: the handler has the signature of one.
-    let before: Vec<usize> = taken.iter().map(|&signal| unsafe { libc::signal(signal, handler) }).collect();
+    let before: Vec<usize> =
+        taken.iter().map(|&signal| unsafe { libc::signal(signal, handler) }).collect();
     let sampler = Sampler::with_options(timer(Clock::Processor)).expect("two signals are free");
     for _ in 0..100 {
         // SAFETY: the signal has a handler.
@@ -145,7 +157,10 @@ fn signals_with_a_handler_of_the_program_are_left_alone() {
     drop(sampler);
     assert_eq!(HANDLED.load(Ordering::Relaxed), 100);
     // SAFETY: the handlers are those from before.
-    taken.iter().zip(before).for_each(|(&signal, before)| _ = unsafe { libc::signal(signal, before) });
+    taken
+        .iter()
+        .zip(before)
+        .for_each(|(&signal, before)| _ = unsafe { libc::signal(signal, before) });
 }
 
 /// A program of the tests below: it contains the sampler, and works.
@@ -158,7 +173,12 @@ fn program() {
 
 /// Refuses perf events to this process and its children, as containers do.
 fn refuse_perf() {
-    let step = |code: u32, yes: u8, no: u8, k: u32| libc::sock_filter { code: code as u16, jt: yes, jf: no, k };
+    let step = |code: u32, yes: u8, no: u8, k: u32| libc::sock_filter {
+        code: code as u16,
+        jt: yes,
+        jf: no,
+        k,
+    };
     let mut filter = [
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_perf_event_open as u32),
@@ -173,7 +193,8 @@ fn refuse_perf() {
     }
 }
 
-/// A sampler that may not use perf events, of a program that contains metaspy, and of one that does not.
+/// A sampler that may not use perf events, of a program that contains metaspy, and of one that does
+/// not.
 #[test]
 #[ignore = "a program for other tests"]
 fn refused() {
@@ -182,11 +203,19 @@ fn refused() {
     let own = std::env::current_exe().expect("a program has a path");
     let words = [own.as_os_str(), "--exact".as_ref(), "program".as_ref(), "--ignored".as_ref()];
     let target = Target::Command(words.map(Into::into).to_vec());
-    let profile = Profile::new(sample(&target, &Options::default(), &AtomicBool::new(false)).expect("it contains us"));
+    let profile = Profile::new(
+        sample(&target, &Options::default(), &AtomicBool::new(false)).expect("it contains us"),
+    );
     metaspy_sampler::text::notes(&profile).iter().for_each(|note| println!("note: {note}"));
-    println!("work: {} of {} by {}", samples_with(&profile, "::work"), profile.total(), profile.run.back_end);
+    println!(
+        "work: {} of {} by {}",
+        samples_with(&profile, "::work"),
+        profile.total(),
+        profile.run.back_end
+    );
     let other = Target::Command(vec!["true".into()]);
-    let error = sample(&other, &Options::default(), &AtomicBool::new(false)).expect_err("it contains nothing");
+    let error = sample(&other, &Options::default(), &AtomicBool::new(false))
+        .expect_err("it contains nothing");
     println!("error: {error}");
 }
 
@@ -194,7 +223,9 @@ fn refused() {
 fn run(program: &str, environment: &[(&str, &str)]) -> (String, String) {
     let own = std::env::current_exe().expect("a program has a path");
     let mut command = Command::new(own);
-    command.args(["--exact", program, "--ignored", "--nocapture"]).envs(environment.iter().copied());
+    command
+        .args(["--exact", program, "--ignored", "--nocapture"])
+        .envs(environment.iter().copied());
     let output = command.output().expect("it runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
@@ -208,14 +239,22 @@ fn where_perf_is_refused_signals_take_the_samples_and_a_note_has_the_remedy() {
     let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
     assert!(numbers[0] >= 20 && numbers[0] * 10 > numbers[1] * 8, "{out}");
     assert!(line.ends_with("by timer signals on the processor clock"), "{out}");
-    assert!(out.contains("note: timer signals took the samples: the kernel refuses to sample"), "{out}");
-    let error = out.lines().find_map(|line| line.strip_prefix("error: ")).expect("`true` contains nothing of ours");
+    assert!(
+        out.contains("note: timer signals took the samples: the kernel refuses to sample"),
+        "{out}"
+    );
+    let error = out
+        .lines()
+        .find_map(|line| line.strip_prefix("error: "))
+        .expect("`true` contains nothing of ours");
     assert!(error.contains("--cap-add PERFMON") && error.contains("feature `sample`"), "{error}");
 }
 
 #[test]
 fn the_environment_selects_the_sampling_of_a_whole_program() {
-    for (value, expected) in [("1kHz,timer", "timer signals on the processor clock"), ("500,wall", "wall clock")] {
+    for (value, expected) in
+        [("1kHz,timer", "timer signals on the processor clock"), ("500,wall", "wall clock")]
+    {
         let (_, report) = run("program", &[("METASPY_SAMPLE", value)]);
         assert!(report.contains(expected) && report.contains("spin_own"), "{report}");
     }

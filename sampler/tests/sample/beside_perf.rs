@@ -13,15 +13,21 @@ fn perf_record_finds_the_same_shares_in_the_same_run() {
         return;
     }
     let program = build("shares", &[]).display().to_string();
-    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("perf-{}.data", std::process::id()));
+    let data =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("perf-{}.data", std::process::id()));
     let file = data.display().to_string();
     // We sample `perf`, which samples the program: the program is our descendant, too.
     let rate = ["-e", "cpu-clock", "-F", "997"];
     let mut words = vec!["record", "-q", "-o", &file];
     words.extend(rate);
     words.extend(["--", &program, "150"]);
-    let Some(profile) = profile_of(&command("perf".as_ref(), &words), &Options::default()) else { return };
-    let script = Command::new("perf").args(["script", "-i", &file, "-F", "ip,sym"]).output().expect("perf runs");
+    let Some(profile) = profile_of(&command("perf".as_ref(), &words), &Options::default()) else {
+        return;
+    };
+    let script = Command::new("perf")
+        .args(["script", "-i", &file, "-F", "ip,sym"])
+        .output()
+        .expect("perf runs");
     assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
     let script = String::from_utf8_lossy(&script.stdout);
     // Not every `perf` reads Rust's names, but each has the last segment in them.

@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use metaspy_sampler::symbols::Category;
 use metaspy_sampler::{Options, Profile, SampleError, Target, sample};
 
-/// A program of `targets/`, optimised, with debug information and these flags. It is built if its source has changed.
+/// A program of `targets/`, optimised, with debug information and these flags. It is built if its
+/// source has changed.
 pub fn build(name: &str, flags: &[&str]) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let program = directory.join(format!("{name}{}", flags.concat().replace(['-', '=', ','], "_")));
@@ -55,17 +56,27 @@ pub fn samples_of(profile: &Profile, name: &str) -> u64 {
     let sections = profile.sections();
     let rows = sections.iter().flat_map(|section| &section.functions);
     let is = |name_of: &str| name_of == name || name_of.ends_with(&format!("::{name}"));
-    rows.filter(|row| is(&profile.symbols.functions[row.function as usize].name)).map(|row| row.samples).sum()
+    rows.filter(|row| is(&profile.symbols.functions[row.function as usize].name))
+        .map(|row| row.samples)
+        .sum()
 }
 
 /// Samples in code of an owner.
 pub fn samples_in(profile: &Profile, category: Category) -> u64 {
-    profile.sections().iter().filter(|section| section.category == category).map(|section| section.samples).sum()
+    profile
+        .sections()
+        .iter()
+        .filter(|section| section.category == category)
+        .map(|section| section.samples)
+        .sum()
 }
 
-/// Fails unless two shares of so many samples agree within four standard deviations, and a hundredth for what both leave
-/// out at their edges.
+/// Fails unless two shares of so many samples agree within four standard deviations, and a
+/// hundredth for what both leave out at their edges.
 pub fn assert_near(what: &str, one: f64, other: f64, samples: u64) {
     let spread = 4.0 * (other * (1.0 - other) / samples as f64).sqrt() + 0.01;
-    assert!((one - other).abs() <= spread, "{what}: {one:.3} and {other:.3} differ by more than {spread:.3}");
+    assert!(
+        (one - other).abs() <= spread,
+        "{what}: {one:.3} and {other:.3} differ by more than {spread:.3}"
+    );
 }

@@ -46,13 +46,21 @@ fn profile_of_running(mut child: Child) -> Option<Profile> {
 fn assert_named(profile: &Profile) {
     let named = samples_of(profile, "larger") + samples_of(profile, "smaller");
     assert!(named * 10 > profile.total() * 8 && named > 0, "{named} of {}", profile.total());
-    assert!(profile.symbols.notes.iter().all(|note| !note.contains("app")), "{:?}", profile.symbols.notes);
-    assert!(profile.symbols.functions.iter().all(|of| !of.module.contains("deleted")), "a path is a path");
+    assert!(
+        profile.symbols.notes.iter().all(|note| !note.contains("app")),
+        "{:?}",
+        profile.symbols.notes
+    );
+    assert!(
+        profile.symbols.functions.iter().all(|of| !of.module.contains("deleted")),
+        "a path is a path"
+    );
 }
 
 #[test]
 fn a_program_that_was_removed_or_replaced_before_has_its_own_names() {
-    let changes: [fn(&Path); 2] = [|program| fs::remove_file(program).expect("it is ours"), replace];
+    let changes: [fn(&Path); 2] =
+        [|program| fs::remove_file(program).expect("it is ours"), replace];
     for change in changes {
         let program = copy(&directory("changed-before"));
         let child = started(&program);
@@ -71,7 +79,12 @@ fn a_program_that_is_replaced_while_it_is_sampled_has_its_own_names() {
             replace(&program);
         }
     };
-    let run = match sample_live(&command(&program, &["400"]), &Options::default(), &Default::default(), watch) {
+    let run = match sample_live(
+        &command(&program, &["400"]),
+        &Options::default(),
+        &Default::default(),
+        watch,
+    ) {
         Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => {
             return println!("SKIPPED: sampling: {error}");
         }
@@ -91,7 +104,10 @@ fn a_program_in_a_mount_namespace_has_its_own_names() {
         directory.display(),
         program.display()
     );
-    let is_permitted = Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success());
+    let is_permitted = Command::new("unshare")
+        .args(["--mount", "true"])
+        .status()
+        .is_ok_and(|status| status.success());
     if !is_permitted {
         return println!("SKIPPED: namespaces: unshare is not permitted");
     }
@@ -105,7 +121,11 @@ fn a_program_in_a_mount_namespace_has_its_own_names() {
 #[test]
 fn generated_code_in_a_pid_namespace_has_the_names_of_its_map() {
     let flags = ["--mount", "--pid", "--fork", "--mount-proc"];
-    let is_permitted = Command::new("unshare").args(flags).arg("true").status().is_ok_and(|status| status.success());
+    let is_permitted = Command::new("unshare")
+        .args(flags)
+        .arg("true")
+        .status()
+        .is_ok_and(|status| status.success());
     if !is_permitted {
         return println!("SKIPPED: namespaces: unshare is not permitted");
     }
@@ -114,9 +134,17 @@ fn generated_code_in_a_pid_namespace_has_the_names_of_its_map() {
     fs::copy(build("strange", &[]), directory.join("app")).expect("it can be copied");
     let script = format!("mount --bind '{}' /tmp && exec /tmp/app code", directory.display());
     let words = [&flags[..], &["sh", "-c", &script]].concat();
-    let Some(profile) = profile_of(&command("unshare".as_ref(), &words), &Options::default()) else { return };
+    let Some(profile) = profile_of(&command("unshare".as_ref(), &words), &Options::default())
+    else {
+        return;
+    };
     assert!(directory.join("perf-1.map").exists(), "the program has the number 1 there");
-    assert!(samples_of(&profile, "made::spin") > 0, "{:?} {:?}", profile.sections(), profile.symbols.notes);
+    assert!(
+        samples_of(&profile, "made::spin") > 0,
+        "{:?} {:?}",
+        profile.sections(),
+        profile.symbols.notes
+    );
 }
 
 #[test]
@@ -127,12 +155,17 @@ fn a_program_in_a_file_without_a_path_has_its_own_names() {
     assert!(memory >= 0, "{}", std::io::Error::last_os_error());
     // SAFETY: the descriptor is new, and nothing else closes it.
     let written = unsafe { fs::File::from_raw_fd(memory) };
-    let path = |file: &fs::File| PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
-    fs::write(path(&written), fs::read(build("shares", &[])).expect("it was built")).expect("memory has room");
+    let path = |file: &fs::File| {
+        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
+    };
+    fs::write(path(&written), fs::read(build("shares", &[])).expect("it was built"))
+        .expect("memory has room");
     // What is open for writing cannot be executed.
     let program = fs::File::open(path(&written)).expect("it is open");
     drop(written);
-    let Some(profile) = profile_of(&command(&path(&program), &["60"]), &Options::default()) else { return };
+    let Some(profile) = profile_of(&command(&path(&program), &["60"]), &Options::default()) else {
+        return;
+    };
     assert_named(&profile);
 }
 
@@ -141,13 +174,22 @@ fn debug_information_beside_the_program_is_found_by_its_link() {
     let directory = directory("apart");
     let (program, apart) = (copy(&directory), directory.join("app.debug"));
     let objcopy = |arguments: &[&str]| {
-        Command::new("objcopy").args(arguments).current_dir(&directory).status().is_ok_and(|status| status.success())
+        Command::new("objcopy")
+            .args(arguments)
+            .current_dir(&directory)
+            .status()
+            .is_ok_and(|status| status.success())
     };
     if !objcopy(&["--only-keep-debug", "app", "app.debug"]) {
         return println!("SKIPPED: objcopy: there is none");
     }
     // Neither a build id nor a symbol leads to a name.
-    let strip = ["--strip-all", "--remove-section=.note.gnu.build-id", "--add-gnu-debuglink=app.debug", "app"];
+    let strip = [
+        "--strip-all",
+        "--remove-section=.note.gnu.build-id",
+        "--add-gnu-debuglink=app.debug",
+        "app",
+    ];
     assert!(objcopy(&strip));
     let profile = || profile_of(&command(&program, &["60"]), &Options::default());
     let Some(beside) = profile() else { return };
@@ -159,12 +201,20 @@ fn debug_information_beside_the_program_is_found_by_its_link() {
     // Debug information of another build says nothing about this one.
     fs::copy(build("strange", &[]), directory.join(".debug/app.debug")).expect("it can be copied");
     let other = profile().expect("it was permitted before");
-    assert!(other.symbols.notes.iter().any(|note| note.contains("is stripped")), "{:?}", other.symbols.notes);
+    assert!(
+        other.symbols.notes.iter().any(|note| note.contains("is stripped")),
+        "{:?}",
+        other.symbols.notes
+    );
 }
 
 /// Only the process sees both files, and nobody does when it has ended.
 fn in_mount(directory: &Path) {
-    if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
+    if !Command::new("unshare")
+        .args(["--mount", "true"])
+        .status()
+        .is_ok_and(|status| status.success())
+    {
         return println!("SKIPPED: namespaces: unshare is not permitted");
     }
     let mount = directory.join("mount");
@@ -177,8 +227,15 @@ fn in_mount(directory: &Path) {
 
 #[test]
 fn code_in_the_first_segment_of_a_file_has_callers() {
-    let program = build("shares", &["-Clink-arg=-fuse-ld=bfd", "-Clink-arg=-Wl,-z,noseparate-code"]);
-    let Some(profile) = profile_of(&command(&program, &["60"]), &Options::default()) else { return };
+    let program =
+        build("shares", &["-Clink-arg=-fuse-ld=bfd", "-Clink-arg=-Wl,-z,noseparate-code"]);
+    let Some(profile) = profile_of(&command(&program, &["60"]), &Options::default()) else {
+        return;
+    };
     let broken = profile.doubts().broken;
-    assert!(profile.total() > 50 && broken * 20 <= profile.total(), "{broken} of {}", profile.total());
+    assert!(
+        profile.total() > 50 && broken * 20 <= profile.total(),
+        "{broken} of {}",
+        profile.total()
+    );
 }

@@ -1,4 +1,5 @@
-//! Two functions that take known shares of the processor time: each prints what it took, in ns of its thread.
+//! Two functions that take known shares of the processor time: each prints what it took, in ns of
+//! its thread.
 
 use std::hint::black_box;
 
@@ -14,8 +15,8 @@ fn thread_ns() -> i64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
-/// So many dependent operations that the head of the caller's loop has few samples on any processor; and no function of the
-/// library is inlined here.
+/// So many dependent operations that the head of the caller's loop has few samples on any
+/// processor; and no function of the library is inlined here.
 #[inline(always)]
 fn step(mut value: u64) -> u64 {
     let mut left = 4;

@@ -1,6 +1,6 @@
-//! Programs that are hard to sample: `stack`: the stack pointer is nonsense; `user`: another user from now on; `code`:
-//! code that the program made, with a map that lies about the rest; `deep`: a deep recursion; `signal`: a handler of its
-//! own for the signal of profilers.
+//! Programs that are hard to sample: `stack`: the stack pointer is nonsense; `user`: another user
+//! from now on; `code`: code that the program made, with a map that lies about the rest; `deep`: a
+//! deep recursion; `signal`: a handler of its own for the signal of profilers.
 
 use std::hint::black_box;
 
@@ -25,7 +25,8 @@ fn spin(rounds: u64) -> u64 {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 fn spin_without_stack(rounds: u64) {
-    // SAFETY: between the two pairs of moves nothing uses the stack, and both registers have their values again.
+    // SAFETY: between the two pairs of moves nothing uses the stack, and both registers have their
+    // values again.
     unsafe {
         std::arch::asm!(
             "mov {sp}, rsp", "mov {bp}, rbp", "mov rsp, 24", "mov rbp, -8",

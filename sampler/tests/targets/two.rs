@@ -1,4 +1,5 @@
-//! Two functions that are inlined, and whose time is in inlined code of the standard library: four fifths and one fifth.
+//! Two functions that are inlined, and whose time is in inlined code of the standard library: four
+//! fifths and one fifth.
 
 use std::hint::black_box;
 

@@ -10,7 +10,9 @@ use metaspy_core::hook::{self, Cause, SpanCall, Unforked};
 use metaspy_core::remote::TraceParent;
 use metaspy_core::site::{Site, SiteDef, SiteKind, register_dynamic};
 use metaspy_core::store::text::print_message;
-use metaspy_core::{EventId, Kind, KindId, Outcome, Recording, Subject, causality, from_remote, model};
+use metaspy_core::{
+    EventId, Kind, KindId, Outcome, Recording, Subject, causality, from_remote, model,
+};
 
 use crate::{guarded, text};
 
@@ -22,19 +24,24 @@ const ROOT: u64 = u64::MAX;
 pub struct Room([MaybeUninit<u64>; 24]);
 
 // A call is made in its room.
-const _: () = assert!(size_of::<SpanCall>() <= size_of::<Room>() && align_of::<SpanCall>() <= align_of::<Room>());
+const _: () = assert!(
+    size_of::<SpanCall>() <= size_of::<Room>() && align_of::<SpanCall>() <= align_of::<Room>()
+);
 
 /// The room of a call on the stack of its thread: `metaspy_frame`.
 #[repr(C)]
 pub struct Frame([MaybeUninit<u64>; 12]);
 
-/// A call on the stack of its thread, and its cause if that is not the event around. They end in this order.
+/// A call on the stack of its thread, and its cause if that is not the event around. They end in
+/// this order.
 struct Nested {
     call: hook::Call,
     _cause: Option<Because>,
 }
 
-const _: () = assert!(size_of::<Nested>() <= size_of::<Frame>() && align_of::<Nested>() <= align_of::<Frame>());
+const _: () = assert!(
+    size_of::<Nested>() <= size_of::<Frame>() && align_of::<Nested>() <= align_of::<Frame>()
+);
 
 /// What is made once for each name, and lives as long as the process.
 type Interned<V> = LazyLock<Mutex<HashMap<String, V>>>;
@@ -54,12 +61,17 @@ fn intern<V: Copy>(all: &Interned<V>, name: &str, make: impl FnOnce(&'static str
 ///
 /// The texts are null, or end with 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn metaspy_site_at(path: *const c_char, file: *const c_char, line: u32) -> Option<&'static Site> {
+pub unsafe extern "C" fn metaspy_site_at(
+    path: *const c_char,
+    file: *const c_char,
+    line: u32,
+) -> Option<&'static Site> {
     // SAFETY: the caller promises it.
     unsafe { metaspy_site_in(path, file, line, false) }
 }
 
-/// As [`metaspy_site_at`]; `in_steps` is true if each call pauses, and its time is that of its steps.
+/// As [`metaspy_site_at`]; `in_steps` is true if each call pauses, and its time is that of its
+/// steps.
 ///
 /// # Safety
 ///
@@ -90,7 +102,14 @@ pub unsafe extern "C" fn metaspy_site_in(
             };
             let file: &'static str = file.unwrap_or_default().into_owned().leak();
             let kind = if in_steps { SiteKind::Async } else { SiteKind::Method };
-            register_dynamic(SiteDef { kind, module, name, file, lines: (line, line), skipped: None })
+            register_dynamic(SiteDef {
+                kind,
+                module,
+                name,
+                file,
+                lines: (line, line),
+                skipped: None,
+            })
         }))
     })
 }
@@ -130,9 +149,16 @@ pub extern "C" fn metaspy_is_armed(site: Option<&'static Site>) -> bool {
 ///
 /// # Safety
 ///
-/// The room is null, or valid and without a call that runs. It stays in its place until the call ends.
+/// The room is null, or valid and without a call that runs. It stays in its place until the call
+/// ends.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn metaspy_begin(room: *mut Room, site: Option<&'static Site>, kind: u16, key: u64, cause: u64) {
+pub unsafe extern "C" fn metaspy_begin(
+    room: *mut Room,
+    site: Option<&'static Site>,
+    kind: u16,
+    key: u64,
+    cause: u64,
+) {
     // SAFETY: the caller promises it.
     let Some(call) = (unsafe { vacant(room) }) else { return };
     if let Some(site) = site.filter(|site| site.is_armed()) {
@@ -240,7 +266,8 @@ pub unsafe extern "C" fn metaspy_resume(call: *const Room) {
 ///
 /// # Safety
 ///
-/// The frame is null, or valid and without a call that runs. It stays in its place until the call ends.
+/// The frame is null, or valid and without a call that runs. It stays in its place until the call
+/// ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn metaspy_enter(
     frame: *mut Frame,
@@ -272,7 +299,8 @@ pub unsafe extern "C" fn metaspy_enter(
 ///
 /// # Safety
 ///
-/// The frame is null, or one in which `metaspy_enter` made a call, which has not ended. This is the thread on which it did.
+/// The frame is null, or one in which `metaspy_enter` made a call, which has not ended. This is the
+/// thread on which it did.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn metaspy_exit(frame: *mut Frame, outcome: c_uint) {
     if frame.is_null() {
@@ -298,7 +326,12 @@ pub unsafe extern "C" fn metaspy_leave(call: *const Room) {
 
 /// An event without length.
 #[unsafe(no_mangle)]
-pub extern "C" fn metaspy_instant(site: Option<&'static Site>, kind: u16, key: u64, cause: u64) -> u64 {
+pub extern "C" fn metaspy_instant(
+    site: Option<&'static Site>,
+    kind: u16,
+    key: u64,
+    cause: u64,
+) -> u64 {
     let Some(site) = site.filter(|site| site.is_armed()) else { return 0 };
     let event = guarded(None, || cause_of(cause).of(|| hook::instant(site, subject(kind, key))));
     event.map_or(0, EventId::raw)
@@ -313,7 +346,9 @@ pub extern "C" fn metaspy_current() -> u64 {
 /// Adds a further reason.
 #[unsafe(no_mangle)]
 pub extern "C" fn metaspy_link(effect: u64, cause: u64) -> bool {
-    let (Some(effect), Some(cause)) = (EventId::from_raw(effect), EventId::from_raw(cause)) else { return false };
+    let (Some(effect), Some(cause)) = (EventId::from_raw(effect), EventId::from_raw(cause)) else {
+        return false;
+    };
     guarded(false, || causality::link(effect, cause))
 }
 
@@ -387,7 +422,9 @@ pub unsafe extern "C" fn metaspy_relate(
 ) {
     // SAFETY: the caller promises it.
     let relation = unsafe { text(relation) };
-    if let (Some(relation), Some(from), Some(to)) = (relation, named(from_kind, from_key), named(to_kind, to_key)) {
+    if let (Some(relation), Some(from), Some(to)) =
+        (relation, named(from_kind, from_key), named(to_kind, to_key))
+    {
         guarded((), || model::relate(relation, from, to));
     }
 }
@@ -406,7 +443,9 @@ pub extern "C" fn metaspy_forked() -> bool {
     guarded(false, || match Recording::in_forked_child() {
         Ok(started) => started.is_some(),
         Err(error) => {
-            print_message(&format_args!("metaspy: nothing of this forked process is recorded: {error}"));
+            print_message(&format_args!(
+                "metaspy: nothing of this forked process is recorded: {error}"
+            ));
             false
         }
     })

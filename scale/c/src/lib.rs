@@ -1,4 +1,5 @@
-//! metaspy for programs in C and in languages that call C: `include/metaspy.h` describes each function.
+//! metaspy for programs in C and in languages that call C: `include/metaspy.h` describes each
+//! function.
 //!
 //! No function unwinds into its caller, and none blocks longer than a hook.
 //!

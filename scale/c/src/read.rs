@@ -106,7 +106,9 @@ impl Reader {
             time_ns: self.store.time_ns(event.start),
             took_ns: event.span.map_or(u64::MAX, |span| self.store.span_ns(span)),
             subject_key: event.subject.map_or(0, |subject| subject.key),
-            subject_kind: event.subject.map_or(null(), |subject| self.kinds.get(subject.kind.0.into())),
+            subject_kind: event
+                .subject
+                .map_or(null(), |subject| self.kinds.get(subject.kind.0.into())),
             site: self.sites.get(event.site.0),
             thread: self.threads.get(event.lane.0),
             outcome: event.outcome as u32,
@@ -151,7 +153,9 @@ pub extern "C" fn metaspy_error() -> *const c_char {
 pub unsafe extern "C" fn metaspy_next(reader: *mut Reader, record: *mut Record) -> bool {
     // SAFETY: the caller promises it.
     let Some(reader) = (unsafe { reader.as_mut() }) else { return false };
-    let Some(next) = guarded(None, || reader.next()).filter(|_| !record.is_null()) else { return false };
+    let Some(next) = guarded(None, || reader.next()).filter(|_| !record.is_null()) else {
+        return false;
+    };
     // SAFETY: it is valid, and not null.
     unsafe { record.write(next) };
     true

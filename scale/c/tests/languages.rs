@@ -14,14 +14,16 @@ fn library() -> PathBuf {
 
 /// A directory of a test.
 fn directory(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     fs::create_dir_all(&path).expect("the target directory is writable");
     path
 }
 
 /// Standard output of a command that must succeed.
 fn printed(command: &mut Command) -> String {
-    let Output { status, stdout, stderr } = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let Output { status, stdout, stderr } =
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(status.success(), "{command:?}: {status}\n{}", String::from_utf8_lossy(&stderr));
     String::from_utf8(stdout).expect("it prints UTF-8")
 }
@@ -38,7 +40,8 @@ fn a_program_in_c_emits_and_reads() {
     printed(Command::new(&program).env("METASPY_RECORD", &spy));
     let read = printed(Command::new(&program).arg(&spy));
     assert_eq!(read, "1004 events, 100 failed, 1 shipped, 1000 paid\n");
-    let missing = Command::new(&program).arg(directory.join("none.spy")).output().expect("it starts");
+    let missing =
+        Command::new(&program).arg(directory.join("none.spy")).output().expect("it starts");
     assert_eq!(missing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("none.spy"), "{missing:?}");
     fs::remove_dir_all(directory).expect("it is ours");
@@ -52,7 +55,8 @@ fn a_package_of_python_emits_and_reads() {
     };
     let directory = directory("python");
     let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--target"]).arg(&directory);
+    pip.args(["-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--target"])
+        .arg(&directory);
     pip.env("METASPY_LIBRARY", library().join("libmetaspy_c.so"));
     printed(pip.arg(format!("{PACKAGE}/../python")));
     let mut test = Command::new(&python);

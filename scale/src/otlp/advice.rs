@@ -2,7 +2,8 @@
 
 use opentelemetry_sdk::error::OTelSdkError;
 
-const OF_PROTOCOL: &str = "is that its protocol? By custom gRPC is at port 4317, and HTTP (--transport http) at 4318";
+const OF_PROTOCOL: &str =
+    "is that its protocol? By custom gRPC is at port 4317, and HTTP (--transport http) at 4318";
 const OF_ADDRESS: &str = "does a receiver of this --transport listen there?";
 const OF_RECEIVER: &str = "the log of the receiver has the reason";
 

@@ -57,7 +57,8 @@ pub async fn run(options: &arguments::Otlp) -> Result<bool> {
     });
     let (finished, warnings) = (HashSet::new(), Vec::new());
     let named = Named::of(options);
-    let mut follow = Follow { options, receiver, named, state, journal, finished, has_faults: false, warnings };
+    let mut follow =
+        Follow { options, receiver, named, state, journal, finished, has_faults: false, warnings };
     let mut pause = LOOK;
     loop {
         match follow.pass(&is_over).await {
@@ -78,7 +79,8 @@ impl Follow<'_> {
     /// Sends what is new.
     async fn pass(&mut self, is_over: &AtomicBool) -> Result<()> {
         let source = super::source(self.options).await?;
-        let (mut span_exporter, metric_exporter) = self.receiver.exporters().context("cannot send")?;
+        let (mut span_exporter, metric_exporter) =
+            self.receiver.exporters().context("cannot send")?;
         let mut all = spans::Sent::default();
         for recording in source.recordings().iter() {
             let key = key(recording);

@@ -44,11 +44,15 @@ impl Journal {
     /// Opens the file, or creates it. Only one process has it at a time.
     pub fn open(path: &Path) -> Result<Self> {
         let directory = path.parent().context("it is no file")?;
-        sync::create_directories(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        sync::create_directories(directory)
+            .with_context(|| format!("cannot create {}", directory.display()))?;
         let cannot = || format!("cannot open {}", path.display());
         let mut file = open_for_update(path).with_context(cannot)?;
         if file.try_lock().is_err() {
-            bail!("another metaspy otlp --follow uses {}: name another file with --state", path.display());
+            bail!(
+                "another metaspy otlp --follow uses {}: name another file with --state",
+                path.display()
+            );
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(cannot)?;
@@ -92,11 +96,14 @@ impl Journal {
         self.file.write_all(&entries(&recording, &blocks)).context("cannot note what was sent")?;
         self.file.sync_data().context("cannot note what was sent")?;
         let sent = self.sent.entry(recording).or_default();
-        blocks.into_iter().for_each(|(sequence, slots)| *sent.entry(sequence).or_default() |= slots);
+        blocks
+            .into_iter()
+            .for_each(|(sequence, slots)| *sent.entry(sequence).or_default() |= slots);
         Ok(())
     }
 
-    /// Writes a long file anew, with one entry for each block of the recordings that are still there.
+    /// Writes a long file anew, with one entry for each block of the recordings that are still
+    /// there.
     pub fn compact(&mut self, path: &Path, present: &HashSet<Key>) -> Result<()> {
         if self.file.metadata()?.len() < LONG {
             return Ok(());
@@ -123,7 +130,8 @@ fn open_for_update(path: &Path) -> std::io::Result<File> {
 }
 
 fn entries(recording: &Key, blocks: &Slots) -> Vec<u8> {
-    let entry =
-        |(sequence, slots): (&u64, &u128)| [&recording[..], &sequence.to_le_bytes(), &slots.to_le_bytes()].concat();
+    let entry = |(sequence, slots): (&u64, &u128)| {
+        [&recording[..], &sequence.to_le_bytes(), &slots.to_le_bytes()].concat()
+    };
     blocks.iter().flat_map(entry).collect()
 }

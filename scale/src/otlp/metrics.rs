@@ -29,10 +29,13 @@ pub async fn send(source: &Source, exporter: MetricExporter, named: &Named) -> R
     }
     let (answers, answer) = channel();
     let exporter = OnRuntime { exporter, runtime: Handle::current(), answers };
-    let provider =
-        SdkMeterProvider::builder().with_resource(named.of_metrics()).with_periodic_exporter(exporter).build();
+    let provider = SdkMeterProvider::builder()
+        .with_resource(named.of_metrics())
+        .with_periodic_exporter(exporter)
+        .build();
     all.into_iter().for_each(|values| observe(&provider, values));
-    // The reader has a thread of its own, which sends the same values once more when it ends: the first answer counts.
+    // The reader has a thread of its own, which sends the same values once more when it ends: the
+    // first answer counts.
     let flushed = tokio::task::spawn_blocking(move || provider.force_flush()).await?;
     let rejected = answer.try_recv().unwrap_or_else(|_| flushed.map(|()| Rejected::default()));
     rejected.context("the receiver takes no metrics")
@@ -43,23 +46,31 @@ fn observe(provider: &SdkMeterProvider, values: Values) {
     let meter = provider.meter("metaspy");
     let rows: Arc<[Row]> = values.rows.into();
     for (at, metric) in values.family.metrics.iter().enumerate() {
-        let (name, unit) = (format!("metaspy.{}", metric.name), if metric.is_time { "s" } else { "1" });
+        let (name, unit) =
+            (format!("metaspy.{}", metric.name), if metric.is_time { "s" } else { "1" });
         let rows = rows.clone();
         let callback = move |instrument: &dyn AsyncInstrument<f64>| {
             for row in rows.iter() {
                 let Some(value) = row.values[at] else { continue };
-                let labels: Vec<KeyValue> =
-                    row.labels.iter().map(|(name, text)| KeyValue::new(*name, text.clone())).collect();
+                let labels: Vec<KeyValue> = row
+                    .labels
+                    .iter()
+                    .map(|(name, text)| KeyValue::new(*name, text.clone()))
+                    .collect();
                 instrument.observe(value, &labels);
             }
         };
         match metric.kind {
             MetricType::Counter => {
-                let counter = meter.f64_observable_counter(name).with_description(metric.about).with_unit(unit);
+                let counter = meter
+                    .f64_observable_counter(name)
+                    .with_description(metric.about)
+                    .with_unit(unit);
                 counter.with_callback(callback).build();
             }
             _ => {
-                let gauge = meter.f64_observable_gauge(name).with_description(metric.about).with_unit(unit);
+                let gauge =
+                    meter.f64_observable_gauge(name).with_description(metric.about).with_unit(unit);
                 gauge.with_callback(callback).build();
             }
         }

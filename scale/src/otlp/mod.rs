@@ -1,4 +1,5 @@
-//! `metaspy otlp`: events as spans, further reasons as span links, and tallies as metrics, sent over OTLP.
+//! `metaspy otlp`: events as spans, further reasons as span links, and tallies as metrics, sent
+//! over OTLP.
 
 mod advice;
 mod follow;
@@ -35,8 +36,11 @@ pub async fn run(options: &arguments::Otlp) -> Result<bool> {
     report(rejected.report("spans"));
     let rejected_points = metrics::send(&source, metric_exporter, &named).await?;
     report(rejected_points.report("data points"));
-    let left_out =
-        if running > 0 { format!("; {} that still run have no span", grouped(running)) } else { String::new() };
+    let left_out = if running > 0 {
+        format!("; {} that still run have no span", grouped(running))
+    } else {
+        String::new()
+    };
     print(&format!("{} spans sent to {}{left_out}\n", grouped(spans), receiver.address()))?;
     report(source.warnings());
     Ok(!source.is_damaged() && rejected.count == 0 && rejected_points.count == 0)

@@ -8,7 +8,9 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use opentelemetry_http::hyper::HyperClient;
 use opentelemetry_otlp::tonic_types::transport::ClientTlsConfig;
-use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig, WithHttpConfig, WithTonicConfig};
+use opentelemetry_otlp::{
+    MetricExporter, Protocol, SpanExporter, WithExportConfig, WithHttpConfig, WithTonicConfig,
+};
 
 use crate::arguments::{self, Transport};
 
@@ -30,11 +32,15 @@ impl Receiver {
             None => match variable("OTEL_EXPORTER_OTLP_PROTOCOL").as_deref() {
                 None | Some("grpc") => Transport::Grpc,
                 Some("http/protobuf") => Transport::Http,
-                Some(other) => bail!("OTEL_EXPORTER_OTLP_PROTOCOL is {other}: set grpc or http/protobuf"),
+                Some(other) => {
+                    bail!("OTEL_EXPORTER_OTLP_PROTOCOL is {other}: set grpc or http/protobuf")
+                }
             },
         };
         let to = options.to.as_ref().map(|to| to.trim_end_matches('/').to_owned());
-        if let Some(to) = to.as_ref().filter(|to| !to.starts_with("http://") && !to.starts_with("https://")) {
+        if let Some(to) =
+            to.as_ref().filter(|to| !to.starts_with("http://") && !to.starts_with("https://"))
+        {
             bail!("{to} is no address: write http://HOST:PORT or https://HOST:PORT");
         }
         Ok(Receiver { transport, to })
@@ -46,13 +52,15 @@ impl Receiver {
             Transport::Grpc => "http://localhost:4317",
             Transport::Http => "http://localhost:4318",
         };
-        let named =
-            || variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or_else(|| variable("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        let named = || {
+            variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+                .or_else(|| variable("OTEL_EXPORTER_OTLP_ENDPOINT"))
+        };
         self.to.clone().or_else(named).unwrap_or_else(|| standard.to_owned())
     }
 
-    /// What sends to it. Headers, time and compression are those of the environment, and so are addresses of spans and of
-    /// metrics, unless the command has one.
+    /// What sends to it. Headers, time and compression are those of the environment, and so are
+    /// addresses of spans and of metrics, unless the command has one.
     pub fn exporters(&self) -> Result<(SpanExporter, MetricExporter)> {
         Ok(match self.transport {
             Transport::Grpc => {
@@ -60,7 +68,8 @@ impl Receiver {
                 let (mut spans, mut metrics) =
                     (SpanExporter::builder().with_tonic(), MetricExporter::builder().with_tonic());
                 if self.address().starts_with("https://") {
-                    (spans, metrics) = (spans.with_tls_config(tls()), metrics.with_tls_config(tls()));
+                    (spans, metrics) =
+                        (spans.with_tls_config(tls()), metrics.with_tls_config(tls()));
                 }
                 if let Some(to) = &self.to {
                     (spans, metrics) = (spans.with_endpoint(to), metrics.with_endpoint(to));
@@ -70,8 +79,14 @@ impl Receiver {
             Transport::Http => {
                 let binary = Protocol::HttpBinary;
                 let (mut spans, mut metrics) = (
-                    SpanExporter::builder().with_http().with_protocol(binary).with_http_client(https_client()?),
-                    MetricExporter::builder().with_http().with_protocol(binary).with_http_client(https_client()?),
+                    SpanExporter::builder()
+                        .with_http()
+                        .with_protocol(binary)
+                        .with_http_client(https_client()?),
+                    MetricExporter::builder()
+                        .with_http()
+                        .with_protocol(binary)
+                        .with_http_client(https_client()?),
                 );
                 if let Some(to) = &self.to {
                     spans = spans.with_endpoint(format!("{to}/v1/traces"));
@@ -85,7 +100,8 @@ impl Receiver {
 
 /// A client of HTTP that trusts the certificates of the system, or those of `SSL_CERT_FILE`.
 fn https_client() -> Result<HyperClient<HttpsConnector<HttpConnector>>> {
-    let builder = HttpsConnectorBuilder::new().with_native_roots().context("there are no certificates")?;
+    let builder =
+        HttpsConnectorBuilder::new().with_native_roots().context("there are no certificates")?;
     let connector = builder.https_or_http().enable_http1().build();
     let milliseconds = variable("OTEL_EXPORTER_OTLP_TIMEOUT").and_then(|text| text.parse().ok());
     Ok(HyperClient::new(connector, milliseconds.map_or(TIMEOUT, Duration::from_millis), None))

@@ -1,6 +1,7 @@
 //! [`Rejected`]: what a receiver leaves out of a message that it takes.
 //!
-//! The exporters do not return this part of an answer. They log it as an event of `tracing`, which a subscriber reads here.
+//! The exporters do not return this part of an answer. They log it as an event of `tracing`, which
+//! a subscriber reads here.
 //!
 //! So metaspy needs no clients of its own: one subscriber, active only during an export, serves
 //! gRPC and HTTP.
@@ -33,7 +34,8 @@ impl Rejected {
         Ok(logged.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
-    /// Adds what it left out of another export. The first message remains, but a reason replaces a warning.
+    /// Adds what it left out of another export. The first message remains, but a reason replaces a
+    /// warning.
     pub fn add(&mut self, other: Self) {
         let replaces = match (self.count, other.count) {
             (0, 1..) => true,
@@ -51,8 +53,13 @@ impl Rejected {
         match (self.count, &*self.message) {
             (0, "") => None,
             (0, warning) => Some(format!("the receiver takes all {items}, and warns: {warning}")),
-            (count, "") => Some(format!("the receiver rejects {} {items}: its log has the reason", grouped(count))),
-            (count, reason) => Some(format!("the receiver rejects {} {items}: {reason}", grouped(count))),
+            (count, "") => Some(format!(
+                "the receiver rejects {} {items}: its log has the reason",
+                grouped(count)
+            )),
+            (count, reason) => {
+                Some(format!("the receiver rejects {} {items}: {reason}", grouped(count)))
+            }
         }
     }
 }
@@ -63,7 +70,9 @@ struct Logged(Arc<Mutex<Rejected>>);
 
 impl Subscriber for Logged {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() == Level::WARN && metadata.target() == "opentelemetry-otlp"
+        metadata.is_event()
+            && *metadata.level() == Level::WARN
+            && metadata.target() == "opentelemetry-otlp"
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

@@ -2,7 +2,9 @@
 
 use opentelemetry::KeyValue;
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceDetector, TelemetryResourceDetector};
+use opentelemetry_sdk::resource::{
+    EnvResourceDetector, ResourceDetector, TelemetryResourceDetector,
+};
 
 use super::receiver::variable;
 use crate::arguments;
@@ -34,7 +36,8 @@ impl Named {
     /// The service of a recording's spans: by default its program.
     pub fn of_spans(&self, recording: &Recording) -> Resource {
         let (program, header) = (recording.store.program(), recording.store.header());
-        let service = recording.process.rsplit_once('-').map_or(recording.process.as_str(), |(name, _)| name);
+        let service =
+            recording.process.rsplit_once('-').map_or(recording.process.as_str(), |(name, _)| name);
         self.resource(vec![
             KeyValue::new("service.name", service.to_owned()),
             KeyValue::new("service.instance.id", recording.process.clone()),
@@ -47,13 +50,18 @@ impl Named {
 
     /// The service of all metrics.
     pub fn of_metrics(&self) -> Resource {
-        self.resource(vec![KeyValue::new("service.name", METRICS), KeyValue::new("host.name", self.host.clone())])
+        self.resource(vec![
+            KeyValue::new("service.name", METRICS),
+            KeyValue::new("host.name", self.host.clone()),
+        ])
     }
 
     /// The environment decides.
     fn resource(&self, defaults: Vec<KeyValue>) -> Resource {
-        let of_environment = self.attributes.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
-        let service = self.service.iter().map(|service| KeyValue::new("service.name", service.clone()));
+        let of_environment =
+            self.attributes.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+        let service =
+            self.service.iter().map(|service| KeyValue::new("service.name", service.clone()));
         let builder = Resource::builder_empty().with_detector(Box::new(TelemetryResourceDetector));
         builder.with_attributes(defaults.into_iter().chain(of_environment).chain(service)).build()
     }

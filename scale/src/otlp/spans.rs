@@ -1,4 +1,5 @@
-//! Events as spans. Their numbers are those that the process sends as `traceparent`, so the spans of several services meet.
+//! Events as spans. Their numbers are those that the process sends as `traceparent`, so the spans
+//! of several services meet.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, anyhow};
 use metaspy_reader::{Conditions, Event, EventId, Outcome};
-use opentelemetry::trace::{Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
+use opentelemetry::trace::{
+    Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
+};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _, SpanLinks};
@@ -68,7 +71,8 @@ pub async fn send(
                 return Ok(());
             }
             let batch = some.iter().map(|event| spans.span(event)).collect();
-            let refused = |error| anyhow!("the receiver takes no spans ({error}): {}", advice(&error));
+            let refused =
+                |error| anyhow!("the receiver takes no spans ({error}): {}", advice(&error));
             let rejected = Rejected::by(exporter.export(batch)).await.map_err(refused)?;
             if let Some(News { journal, key, .. }) = &mut news {
                 journal.add(*key, some)?;
@@ -95,7 +99,9 @@ impl<'r> Spans<'r> {
         }
         Spans {
             recording,
-            scope: InstrumentationScope::builder("metaspy").with_version(env!("CARGO_PKG_VERSION")).build(),
+            scope: InstrumentationScope::builder("metaspy")
+                .with_version(env!("CARGO_PKG_VERSION"))
+                .build(),
             reasons,
         }
     }
@@ -113,7 +119,8 @@ impl<'r> Spans<'r> {
         };
         let mut links = SpanLinks::default();
         let reasons = self.reasons.get(&event.id).into_iter().flatten();
-        links.links = reasons.map(|reason| Link::new(self.context(*reason), Vec::new(), 0)).collect();
+        links.links =
+            reasons.map(|reason| Link::new(self.context(*reason), Vec::new(), 0)).collect();
         SpanData {
             span_context: self.context(event.id),
             parent_span_id: parent,

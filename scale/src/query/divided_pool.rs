@@ -8,8 +8,8 @@ use datafusion::execution::memory_pool::{
     FairSpillPool, GreedyMemoryPool, MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
 };
 
-/// A pool for one query. The engine's own fair pool gives all of its memory to sorts and groups, and then the merge of
-/// what they sorted finds none.
+/// A pool for one query. The engine's own fair pool gives all of its memory to sorts and groups,
+/// and then the merge of what they sorted finds none.
 #[derive(Debug)]
 pub struct DividedPool {
     bytes: usize,
@@ -22,7 +22,11 @@ pub struct DividedPool {
 impl DividedPool {
     /// A pool of so many bytes.
     pub fn new(bytes: usize) -> Self {
-        DividedPool { bytes, spilling: FairSpillPool::new(bytes / 2), others: GreedyMemoryPool::new(bytes) }
+        DividedPool {
+            bytes,
+            spilling: FairSpillPool::new(bytes / 2),
+            others: GreedyMemoryPool::new(bytes),
+        }
     }
 
     fn pool_of(&self, consumer: &MemoryConsumer) -> &dyn MemoryPool {

@@ -43,7 +43,11 @@ impl QueryError {
         };
         let of_span = span.map(|span| {
             let (line, column) = (span.start.line as usize, span.start.column as usize);
-            let width = if span.end.line == span.start.line { span.end.column as usize - column } else { 1 };
+            let width = if span.end.line == span.start.line {
+                span.end.column as usize - column
+            } else {
+                1
+            };
             (line, column, width)
         });
         let place = of_span.or_else(|| of_text(&message)).or_else(|| of_word(sql, &word?));
@@ -52,9 +56,12 @@ impl QueryError {
 
     /// For a query on sealed sets alone: a function on events needs their recording.
     pub fn of_sealed_sets(mut self) -> Self {
-        if let Some(name) = functions::names().find(|name| self.message.contains(&format!("Invalid function '{name}'")))
+        if let Some(name) = functions::names()
+            .find(|name| self.message.contains(&format!("Invalid function '{name}'")))
         {
-            self.message = format!("`{name}` needs the recording: metaspy restore SET --to DIR, and query that");
+            self.message = format!(
+                "`{name}` needs the recording: metaspy restore SET --to DIR, and query that"
+            );
         }
         self
     }
@@ -76,7 +83,12 @@ impl QueryError {
     /// For a table that is not among those with these names.
     pub fn no_table(sql: &str, table: &str, names: Vec<String>) -> Self {
         let message = format!("there is no table `{table}`");
-        QueryError { sql: sql.to_owned(), place: of_word(sql, table), nearest: nearest(table, names), message }
+        QueryError {
+            sql: sql.to_owned(),
+            place: of_word(sql, table),
+            nearest: nearest(table, names),
+            message,
+        }
     }
 }
 
@@ -88,7 +100,8 @@ impl fmt::Display for QueryError {
                 write!(f, " (line {line}, column {column})")?;
             }
             if let Some(text) = self.sql.lines().nth(line - 1) {
-                let shown: String = text.chars().map(|letter| if letter == '\t' { ' ' } else { letter }).collect();
+                let shown: String =
+                    text.chars().map(|letter| if letter == '\t' { ' ' } else { letter }).collect();
                 write!(f, "\n  {shown}\n  {}{}", " ".repeat(column - 1), "^".repeat(width.max(1)))?;
             }
         }
@@ -153,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_name_that_contains_the_word_is_near() {
-        let names = || ["event", "site", "site_id", "cause_site", "took_ns"].map(str::to_owned).to_vec();
+        let names =
+            || ["event", "site", "site_id", "cause_site", "took_ns"].map(str::to_owned).to_vec();
         assert_eq!(nearest("sit", names()), ["site", "site_id", "cause_site"]);
         assert_eq!(nearest("took_na", names())[0], "took_ns");
     }

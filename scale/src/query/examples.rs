@@ -101,6 +101,7 @@ pub const EXAMPLES: &[Example] = &[
 
 /// The queries as text.
 pub fn text() -> String {
-    let queries = EXAMPLES.iter().map(|Example { question, sql }| format!("-- {question}\n{sql};\n\n"));
+    let queries =
+        EXAMPLES.iter().map(|Example { question, sql }| format!("-- {question}\n{sql};\n\n"));
     queries.chain(["-- run one of them:  metaspy query 'SELECT …' run.spy\n".to_owned()]).collect()
 }

@@ -79,10 +79,12 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
     if let Err(error) = caught(answer(sql, &source, options)).await {
         if is_memory_spent(&error) {
             let memory = options.memory >> 20;
-            return Err(error.context(format!("{MEMORY_SPENT} of {memory} MiB: metaspy query --memory SIZE")));
+            return Err(error
+                .context(format!("{MEMORY_SPENT} of {memory} MiB: metaspy query --memory SIZE")));
         }
         // The engine's error names no file. An error in the query has its place.
-        let files = if error.is::<QueryError>() { Vec::new() } else { source.unreadable_files().await };
+        let files =
+            if error.is::<QueryError>() { Vec::new() } else { source.unreadable_files().await };
         return Err(if files.is_empty() { error } else { error.context(files.join("\n")) });
     }
     print_warnings(&source.warnings());
@@ -92,7 +94,8 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
 /// True if a query ended because it needs more memory.
 pub fn is_memory_spent(error: &anyhow::Error) -> bool {
     let of_engine = error.chain().find_map(|cause| cause.downcast_ref::<DataFusionError>());
-    of_engine.is_some_and(|error| matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)))
+    of_engine
+        .is_some_and(|error| matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)))
 }
 
 /// Runs a query and writes its rows.
@@ -122,6 +125,8 @@ fn print_warnings(warnings: &[String]) {
         print_message(&format_args!("metaspy query: {warning}"));
     }
     if let Some(more @ 1..) = warnings.len().checked_sub(WARNINGS) {
-        print_message(&format_args!("metaspy query: {more} more: SELECT file, warning FROM recordings"));
+        print_message(&format_args!(
+            "metaspy query: {more} more: SELECT file, warning FROM recordings"
+        ));
     }
 }

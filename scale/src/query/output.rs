@@ -31,7 +31,8 @@ pub async fn write(query: Query, format: Format) -> Result<()> {
 
 /// Runs a query and writes its rows.
 pub async fn write_to(query: Query, format: Format, out: impl Write + Send) -> Result<()> {
-    let memory = MemoryConsumer::new("rows of the text").register(&query.task_ctx().runtime_env().memory_pool);
+    let memory = MemoryConsumer::new("rows of the text")
+        .register(&query.task_ctx().runtime_env().memory_pool);
     let mut batches = query.execute_stream().await?;
     let mut writer = Writer::new(format, out, batches.schema(), memory)?;
     while let Some(batch) = batches.next().await {
@@ -57,7 +58,8 @@ fn explicit() -> json::WriterBuilder {
 }
 
 enum Writer<W: Write + Send> {
-    /// All rows have to be there before the first one is written, because columns are as wide as their widest row.
+    /// All rows have to be there before the first one is written, because columns are as wide as
+    /// their widest row.
     Text(W, SchemaRef, Vec<RecordBatch>, MemoryReservation),
     Json(json::ArrayWriter<W>),
     JsonLines(json::LineDelimitedWriter<W>),
@@ -74,7 +76,9 @@ impl<W: Write + Send> Writer<W> {
         Ok(match format {
             Format::Text => Writer::Text(out, schema, Vec::new(), memory),
             Format::Json => Writer::Json(explicit().build::<_, json::writer::JsonArray>(out)),
-            Format::Jsonl => Writer::JsonLines(explicit().build::<_, json::writer::LineDelimited>(out)),
+            Format::Jsonl => {
+                Writer::JsonLines(explicit().build::<_, json::writer::LineDelimited>(out))
+            }
             Format::Csv => {
                 let mut writer = csv::WriterBuilder::new().with_header(true).build(out);
                 // The header is written even if there are no rows.
@@ -155,7 +159,10 @@ fn check_names(schema: &SchemaRef) -> Result<()> {
     let mut seen = HashSet::new();
     match schema.fields().iter().find(|field| !seen.insert(field.name())) {
         Some(field) => {
-            bail!("two columns are named `{0}`: name one of them otherwise, as in `{0} AS other`", field.name())
+            bail!(
+                "two columns are named `{0}`: name one of them otherwise, as in `{0} AS other`",
+                field.name()
+            )
         }
         None => Ok(()),
     }
@@ -170,12 +177,14 @@ fn without_lists(batch: &RecordBatch) -> Result<RecordBatch> {
             false => column.clone(),
             true => {
                 let texts = ArrayFormatter::try_new(column, &options)?;
-                let rows = (0..column.len()).map(|row| column.is_valid(row).then(|| texts.value(row).to_string()));
+                let rows = (0..column.len())
+                    .map(|row| column.is_valid(row).then(|| texts.value(row).to_string()));
                 Arc::new(StringArray::from_iter(rows)) as ArrayRef
             }
         });
     }
-    let names = batch.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+    let names =
+        batch.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
     Ok(RecordBatch::try_from_iter_with_nullable(
         names.into_iter().zip(columns).map(|(name, column)| (name, column, true)),
     )?)

@@ -1,8 +1,9 @@
 //! Projections in projections keep each of their computations.
 //!
-//! `OptimizeProjections` of DataFusion 55 drops the outer one of two adjacent projections if their expressions are equal,
-//! so `SELECT a + a AS a FROM (SELECT a + a AS a FROM …)` doubles once (<https://github.com/apache/datafusion/pull/24686>,
-//! which is in no release of 55). This rule is the same one on a plan in which no two projections are equal.
+//! `OptimizeProjections` of DataFusion 55 drops the outer one of two adjacent projections if their
+//! expressions are equal, so `SELECT a + a AS a FROM (SELECT a + a AS a FROM …)` doubles once
+//! (<https://github.com/apache/datafusion/pull/24686>, which is in no release of 55). This rule is
+//! the same one on a plan in which no two projections are equal.
 
 use std::sync::Arc;
 
@@ -37,7 +38,11 @@ impl OptimizerRule for DistinctProjections {
         self.0.name()
     }
 
-    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        config: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
         let mut number = 0;
         let marked = with_expressions(plan, |expr| {
             number += 1;
@@ -49,11 +54,16 @@ impl OptimizerRule for DistinctProjections {
 }
 
 /// Changes the expressions of all projections. They have the same names and types as before.
-fn with_expressions(plan: LogicalPlan, mut change: impl FnMut(Expr) -> Expr) -> Result<LogicalPlan> {
+fn with_expressions(
+    plan: LogicalPlan,
+    mut change: impl FnMut(Expr) -> Expr,
+) -> Result<LogicalPlan> {
     let changed = plan.transform_down_with_subqueries(|plan| match plan {
         LogicalPlan::Projection(Projection { expr, input, schema, .. }) => {
             let expr = expr.into_iter().map(&mut change).collect();
-            Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new_with_schema(expr, input, schema)?)))
+            Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new_with_schema(
+                expr, input, schema,
+            )?)))
         }
         plan => Ok(Transformed::no(plan)),
     });
@@ -65,7 +75,9 @@ fn mark(expr: Expr, number: usize) -> Expr {
     let mark = format!("{MARK}{number}");
     match expr {
         Expr::Column(_) => expr,
-        Expr::Alias(alias) => Expr::Alias(Alias { expr: Box::new(alias.expr.alias(mark)), ..alias }),
+        Expr::Alias(alias) => {
+            Expr::Alias(Alias { expr: Box::new(alias.expr.alias(mark)), ..alias })
+        }
         expr => {
             let name = expr.schema_name().to_string();
             expr.alias(mark).alias(name)
@@ -81,7 +93,11 @@ fn unmark(expr: Expr) -> Expr {
         expr => return Expr::Alias(Alias { expr: Box::new(expr), relation, name, metadata }),
     };
     let is_column = matches!(unmarked, Expr::Column(_));
-    if relation.is_none() && metadata.is_none() && !is_column && unmarked.schema_name().to_string() == name {
+    if relation.is_none()
+        && metadata.is_none()
+        && !is_column
+        && unmarked.schema_name().to_string() == name
+    {
         return unmarked;
     }
     Expr::Alias(Alias { expr: Box::new(unmarked), relation, name, metadata })

@@ -19,8 +19,8 @@ use crate::query::source::Source;
 /// A query that is ready to run.
 pub type Query = DataFrame;
 
-/// Operators and keywords of a query at most. The engine descends once for each of them, and takes the square of their
-/// number as time.
+/// Operators and keywords of a query at most. The engine descends once for each of them, and takes
+/// the square of their number as time.
 const MOST_OPERATORS: usize = 2_000;
 
 /// Bytes that all queries of a server may take in memory together, and each of them on the disk.
@@ -28,7 +28,8 @@ const SHARED_MEMORY: usize = 1 << 30;
 
 /// Bytes of a query in memory, unless it has a bound of its own.
 pub const MEMORY: u64 = 2 << 30;
-/// Bytes that the engine reserves for the merge of what it has sorted, in each of its partitions, as far as there is room.
+/// Bytes that the engine reserves for the merge of what it has sorted, in each of its partitions,
+/// as far as there is room.
 const MERGE: usize = 10 << 20;
 
 /// Errors have places in the text of the query.
@@ -42,15 +43,16 @@ fn config() -> SessionConfig {
 #[cfg(feature = "cluster")]
 pub async fn on_cluster(scheduler: &url::Url) -> datafusion::error::Result<SessionContext> {
     use ballista::prelude::{SessionConfigExt, SessionContextExt};
-    // The adaptive planner of Ballista 55 cannot repeat a stage. When an executor is lost with the output of a stage, the
-    // scheduler drops the reports of the repeated tasks ("Can't find active stage"), and the query never ends.
+    // The adaptive planner of Ballista 55 cannot repeat a stage. When an executor is lost with the
+    // output of a stage, the scheduler drops the reports of the repeated tasks ("Can't find active
+    // stage"), and the query never ends.
     let config = config().with_ballista_adaptive_query_planner(false);
     let state = with_distinct_projections(SessionContext::new_with_config(config).state());
     SessionContext::remote_with_state(scheduler.as_str(), state).await
 }
 
-/// Prepares a query. It can read, and nothing else. Sorts, groups and joins that need more than its memory go on in
-/// temporary files, where the engine can do that.
+/// Prepares a query. It can read, and nothing else. Sorts, groups and joins that need more than its
+/// memory go on in temporary files, where the engine can do that.
 pub async fn run(sql: &str, source: &Source, memory: u64) -> Result<Query, QueryError> {
     let memory = usize::try_from(memory).unwrap_or(usize::MAX);
     let mut config = config();
@@ -61,7 +63,8 @@ pub async fn run(sql: &str, source: &Source, memory: u64) -> Result<Query, Query
 
 /// Prepares a query that shares a bound of memory with all others of the process.
 pub async fn run_bounded(sql: &str, source: &Source) -> Result<Query, QueryError> {
-    static POOL: LazyLock<Arc<dyn MemoryPool>> = LazyLock::new(|| Arc::new(GreedyMemoryPool::new(SHARED_MEMORY)));
+    static POOL: LazyLock<Arc<dyn MemoryPool>> =
+        LazyLock::new(|| Arc::new(GreedyMemoryPool::new(SHARED_MEMORY)));
     run_within(POOL.clone(), Some(SHARED_MEMORY as u64), config(), sql, source).await
 }
 
@@ -77,12 +80,17 @@ async fn run_within(
         runtime = runtime.with_max_temp_directory_size(disk);
     }
     let runtime = runtime.build_arc().map_err(|error| QueryError::new(sql, error))?;
-    let state = with_distinct_projections(SessionContext::new_with_config_rt(config, runtime).state());
+    let state =
+        with_distinct_projections(SessionContext::new_with_config_rt(config, runtime).state());
     run_on(SessionContext::new_with_state(state), sql, source).await
 }
 
 /// Prepares a query in a session.
-pub async fn run_on(context: SessionContext, sql: &str, source: &Source) -> Result<Query, QueryError> {
+pub async fn run_on(
+    context: SessionContext,
+    sql: &str,
+    source: &Source,
+) -> Result<Query, QueryError> {
     if operators(sql) > MOST_OPERATORS {
         return Err(QueryError::too_long(MOST_OPERATORS));
     }
@@ -92,7 +100,8 @@ pub async fn run_on(context: SessionContext, sql: &str, source: &Source) -> Resu
         fault => fault,
     };
     let state = context.state();
-    let statement = state.sql_to_statement(sql, &state.config_options().sql_parser.dialect).map_err(error)?;
+    let statement =
+        state.sql_to_statement(sql, &state.config_options().sql_parser.dialect).map_err(error)?;
     for table in state.resolve_table_references(&statement).map_err(error)? {
         let TableReference::Bare { table: name } = &table else { continue };
         match source.table(&context, name).await.map_err(error)? {
@@ -104,13 +113,14 @@ pub async fn run_on(context: SessionContext, sql: &str, source: &Source) -> Resu
     }
     let state = context.state();
     let plan = state.statement_to_plan(statement).await.map_err(error)?;
-    let reads_only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    let reads_only =
+        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     reads_only.verify_plan(&plan).map_err(|_| QueryError::reads_only(sql))?;
     Ok(DataFrame::new(state, plan))
 }
 
-/// The number of operators and keywords in a query. Names and constants are the leaves of an expression, so a list of them
-/// may be long.
+/// The number of operators and keywords in a query. Names and constants are the leaves of an
+/// expression, so a list of them may be long.
 fn operators(sql: &str) -> usize {
     // The parser reports what is no token.
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();

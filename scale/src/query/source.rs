@@ -43,7 +43,8 @@ impl Source {
             }
         }
         SealedSet::share_stores(&mut sets);
-        let source = Source { recordings: Recording::open_all(&in_place)?, sets, engine: Engine::InProcess };
+        let source =
+            Source { recordings: Recording::open_all(&in_place)?, sets, engine: Engine::InProcess };
         source.check_apart()?;
         Ok(source)
     }
@@ -53,19 +54,25 @@ impl Source {
         Source { engine: Engine::Elsewhere, ..self }
     }
 
-    /// Refuses a recording that is in a sealed set and in another source. One that is read in place has no host.
+    /// Refuses a recording that is in a sealed set and in another source. One that is read in place
+    /// has no host.
     fn check_apart(&self) -> Result<()> {
         let mut seen = BTreeMap::new();
         for set in &self.sets {
             for Manifest { run, host, process, .. } in set.partitions() {
                 if !seen.entry((run, process)).or_insert_with(BTreeSet::new).insert(host) {
-                    bail!("process {process} of {host}, run {run}, is in two of the sources: give each recording once");
+                    bail!(
+                        "process {process} of {host}, run {run}, is in two of the sources: give each recording once"
+                    );
                 }
             }
         }
         for Recording { run, process, path, .. } in self.recordings.iter() {
             if seen.contains_key(&(run, process)) {
-                bail!("{} is also in a sealed set of the sources: give one of the two", path.display());
+                bail!(
+                    "{} is also in a sealed set of the sources: give one of the two",
+                    path.display()
+                );
             }
         }
         Ok(())
@@ -78,10 +85,12 @@ impl Source {
 
     /// The names of the tables.
     pub fn names(&self) -> Vec<String> {
-        let in_place = if self.recordings.is_empty() { Vec::new() } else { tables::names(&self.recordings) };
+        let in_place =
+            if self.recordings.is_empty() { Vec::new() } else { tables::names(&self.recordings) };
         let in_place = in_place.into_iter().map(|(name, _)| name);
-        let in_place: Vec<String> =
-            in_place.filter(|name| self.sets.is_empty() || !tables::needs_recording(name)).collect();
+        let in_place: Vec<String> = in_place
+            .filter(|name| self.sets.is_empty() || !tables::needs_recording(name))
+            .collect();
         let sealed: BTreeSet<String> = self.sets.iter().flat_map(SealedSet::names).collect();
         let further = sealed.into_iter().filter(|name| !in_place.contains(name)).collect();
         [in_place, further].concat()
@@ -94,7 +103,9 @@ impl Source {
         name: &str,
     ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
         if tables::needs_recording(name) && !self.sets.is_empty() {
-            let message = format!("`{name}` needs the recording: metaspy restore SET --to DIR, and query that");
+            let message = format!(
+                "`{name}` needs the recording: metaspy restore SET --to DIR, and query that"
+            );
             return Err(DataFusionError::External(message.into()));
         }
         let mut parts = Vec::new();
@@ -102,9 +113,11 @@ impl Source {
             parts.extend(tables::table(&self.recordings, name)?);
         }
         for set in &self.sets {
-            let checked = if self.engine == Engine::Elsewhere { set.check_table(name) } else { Ok(()) };
+            let checked =
+                if self.engine == Engine::Elsewhere { set.check_table(name) } else { Ok(()) };
             let part = checked.and(set.table(context, name).await);
-            let part = part.map_err(|error| DataFusionError::External(format!("{error:#}").into()))?;
+            let part =
+                part.map_err(|error| DataFusionError::External(format!("{error:#}").into()))?;
             parts.extend(part);
         }
         if parts.len() < 2 {
@@ -126,7 +139,9 @@ impl Source {
 
     /// True for a file that belongs to it.
     pub fn has_file(&self, file: &Path) -> bool {
-        let is_it = |recording: &Recording| fs::canonicalize(&recording.path).is_ok_and(|path| path == file);
+        let is_it = |recording: &Recording| {
+            fs::canonicalize(&recording.path).is_ok_and(|path| path == file)
+        };
         self.recordings.iter().any(is_it) || self.sets.iter().any(|set| set.has_file(file))
     }
 
@@ -138,7 +153,8 @@ impl Source {
 
     /// True if a part cannot be read, or could not when it was sealed.
     pub fn is_damaged(&self) -> bool {
-        self.recordings.iter().any(Recording::is_damaged) || self.sets.iter().any(SealedSet::is_damaged)
+        self.recordings.iter().any(Recording::is_damaged)
+            || self.sets.iter().any(SealedSet::is_damaged)
     }
 
     /// The files of sealed sets that cannot be read to their end, each with the reason.
@@ -163,7 +179,9 @@ async fn sealed_set(source: &Path) -> Result<Option<SealedSet>> {
         return Ok(None);
     }
     match SealedSet::open(&text).await? {
-        None if !source.is_dir() => bail!("{text} has no sealed recording: metaspy seal RECORDING --to {text}"),
+        None if !source.is_dir() => {
+            bail!("{text} has no sealed recording: metaspy seal RECORDING --to {text}")
+        }
         set => Ok(set),
     }
 }

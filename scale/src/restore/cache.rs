@@ -14,7 +14,8 @@ const IN_USE: Duration = Duration::from_secs(60 * 60);
 
 /// The directory of the cache.
 pub fn directory() -> Result<PathBuf> {
-    let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let of =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
     Ok(cache.context("there is no HOME: name a directory by --to")?.join("metaspy/restored"))
 }
@@ -25,8 +26,8 @@ pub fn mark_used(recording: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes recordings until the others take 8 GiB: first the one that was unused for the longest time. Recordings of the
-/// last hour stay.
+/// Removes recordings until the others take 8 GiB: first the one that was unused for the longest
+/// time. Recordings of the last hour stay.
 pub fn trim(cache: &Path) -> Result<()> {
     trim_to(cache, MOST)
 }
@@ -51,7 +52,9 @@ fn trim_to(cache: &Path, most: u64) -> Result<()> {
 
 /// The files below a directory: when they were used, their bytes, and their paths.
 fn find(directory: &Path, files: &mut Vec<(SystemTime, u64, PathBuf)>) -> Result<()> {
-    for entry in fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))? {
+    for entry in
+        fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?
+    {
         let entry = entry?;
         // Another command may have removed it.
         let Ok(metadata) = entry.metadata() else { continue };
@@ -73,11 +76,16 @@ mod tests {
         let cache = std::env::temp_dir().join(format!("metaspy-restored-{}", std::process::id()));
         let hour = Duration::from_secs(60 * 60);
         let now = SystemTime::now();
-        for (name, hours) in [("a/old.spy", 9), ("a/older.spy", 10), ("b/oldest.spy", 11), ("b/used.spy", 12)] {
+        for (name, hours) in
+            [("a/old.spy", 9), ("a/older.spy", 10), ("b/oldest.spy", 11), ("b/used.spy", 12)]
+        {
             let path = cache.join(name);
             fs::create_dir_all(path.parent().expect("it has one")).expect("there is room");
             fs::write(&path, vec![1; 1 << 16]).expect("there is room");
-            File::open(&path).expect("it is there").set_modified(now - hours * hour).expect("it is ours");
+            File::open(&path)
+                .expect("it is there")
+                .set_modified(now - hours * hour)
+                .expect("it is ours");
         }
         mark_used(&cache.join("b/used.spy")).expect("it is ours");
         let left = |most| {
@@ -85,7 +93,10 @@ mod tests {
             let mut files = Vec::new();
             find(&cache, &mut files).expect("it is ours");
             files.sort();
-            files.into_iter().map(|(_, _, path)| path.file_stem().expect("a name").to_owned()).collect::<Vec<_>>()
+            files
+                .into_iter()
+                .map(|(_, _, path)| path.file_stem().expect("a name").to_owned())
+                .collect::<Vec<_>>()
         };
         assert_eq!(left(1 << 30), ["oldest", "older", "old", "used"]);
         assert_eq!(left(3 << 16), ["older", "old", "used"]);

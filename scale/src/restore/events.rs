@@ -21,8 +21,17 @@ use crate::tables::columns::KindNames;
 use crate::tables::events::outcome_words;
 
 /// The columns that slots are made of.
-const COLUMNS: [&str; 9] =
-    ["event", "time_ns", "took_ns", "site_id", "subject_kind", "subject_key", "cause", "outcome", "timed"];
+const COLUMNS: [&str; 9] = [
+    "event",
+    "time_ns",
+    "took_ns",
+    "site_id",
+    "subject_kind",
+    "subject_key",
+    "cause",
+    "outcome",
+    "timed",
+];
 
 /// An event as its row has it.
 struct Row {
@@ -63,18 +72,24 @@ impl Filler {
 
     /// Writes all events of a table, one row group after another.
     pub fn fill(&self, table: &File) -> Result<()> {
-        let groups = ParquetRecordBatchReaderBuilder::try_new(table.try_clone()?)?.metadata().num_row_groups();
+        let groups = ParquetRecordBatchReaderBuilder::try_new(table.try_clone()?)?
+            .metadata()
+            .num_row_groups();
         for group in 0..groups {
             let builder = ParquetRecordBatchReaderBuilder::try_new(table.try_clone()?)?;
             let columns = ProjectionMask::columns(builder.parquet_schema(), COLUMNS);
-            let batches = builder.with_row_groups(vec![group]).with_projection(columns).with_batch_size(8_192);
+            let batches = builder
+                .with_row_groups(vec![group])
+                .with_projection(columns)
+                .with_batch_size(8_192);
             let mut rows = Vec::new();
             for batch in batches.build()? {
                 self.read(&batch?, &mut rows)?;
             }
             // A group is ordered by subject, and the file by event.
             rows.sort_unstable_by_key(|row| row.event);
-            for block in rows.chunk_by(|one, other| one.event.sequence() == other.event.sequence()) {
+            for block in rows.chunk_by(|one, other| one.event.sequence() == other.event.sequence())
+            {
                 self.fill_block(block)?;
             }
         }
@@ -82,8 +97,11 @@ impl Filler {
     }
 
     fn read(&self, batch: &RecordBatch, rows: &mut Vec<Row>) -> Result<()> {
-        let column = |name: &str| batch.column_by_name(name).with_context(|| format!("there is no column {name}"));
-        let texts = |name: &str| anyhow::Ok(datafusion::arrow::compute::cast(column(name)?, &TEXT)?);
+        let column = |name: &str| {
+            batch.column_by_name(name).with_context(|| format!("there is no column {name}"))
+        };
+        let texts =
+            |name: &str| anyhow::Ok(datafusion::arrow::compute::cast(column(name)?, &TEXT)?);
         let (events, times, took) = (column("event")?, column("time_ns")?, column("took_ns")?);
         let (sites, keys, causes, timed) =
             (column("site_id")?, column("subject_key")?, column("cause")?, column("timed")?);
@@ -94,7 +112,9 @@ impl Filler {
         };
         let keys = keys.as_primitive::<UInt64Type>();
         for row in 0..batch.num_rows() {
-            let Some(event) = number(events, row).and_then(EventId::from_raw) else { bail!("an event has no number") };
+            let Some(event) = number(events, row).and_then(EventId::from_raw) else {
+                bail!("an event has no number")
+            };
             let kind = match kinds.is_null(row) {
                 true => KindId(0),
                 // The event is in its block already.
@@ -103,7 +123,11 @@ impl Filler {
                     None => continue,
                 },
             };
-            let outcome = self.outcomes.get(outcomes.as_string_view().value(row)).copied().unwrap_or_default();
+            let outcome = self
+                .outcomes
+                .get(outcomes.as_string_view().value(row))
+                .copied()
+                .unwrap_or_default();
             let timed = timed.as_boolean().value(row);
             rows.push(Row {
                 event,
@@ -118,7 +142,8 @@ impl Filler {
         Ok(())
     }
 
-    /// Writes the events of one block into its empty slots. The file of a recording that was cut can end in the block.
+    /// Writes the events of one block into its empty slots. The file of a recording that was cut
+    /// can end in the block.
     fn fill_block(&self, rows: &[Row]) -> Result<()> {
         let ring = self.store.ring();
         let sequence = rows[0].event.sequence();
@@ -128,13 +153,15 @@ impl Filler {
             bail!("the tables of the set do not belong together: block {sequence} is missing");
         }
         let at = ring.layout.block_word(place) as u64 * 8;
-        let held = (ring.words.len() as u64 * 8).saturating_sub(at).min(BLOCK_BYTES as u64) as usize;
+        let held =
+            (ring.words.len() as u64 * 8).saturating_sub(at).min(BLOCK_BYTES as u64) as usize;
         let mut bytes = [0; BLOCK_BYTES];
         let bytes = &mut bytes[..held];
         self.file.read_exact_at(bytes, at)?;
         let (base, lap) = (block.get(header::BASE), header::lap_byte(sequence, ring.layout.blocks));
         // A rounded time must not lie behind the last one in the summary of its chunk.
-        let last = ring.summary(place / CHUNK_BLOCKS as u64).map_or(u64::MAX, |summary| summary.last);
+        let last =
+            ring.summary(place / CHUNK_BLOCKS as u64).map_or(u64::MAX, |summary| summary.last);
         for row in rows {
             let first = row.event.slot() * SLOT_BYTES;
             let Some(slot) = bytes.get_mut(first..first + SLOT_BYTES) else { continue };
@@ -149,7 +176,8 @@ impl Filler {
     }
 
     fn words(&self, row: &Row, ticks: RangeInclusive<u64>, lap: u8) -> [u64; 4] {
-        let start = self.tick(row.time_ns).min(*ticks.end()).saturating_sub(*ticks.start()).min(START_MAX);
+        let start =
+            self.tick(row.time_ns).min(*ticks.end()).saturating_sub(*ticks.start()).min(START_MAX);
         let span = row.took_ns.map_or(0, |ns| self.span(ns));
         let commit = Commit { start, site: row.site, lap };
         [commit.pack(), row.cause, row.key, slot::ended(span, row.flags)]
@@ -167,9 +195,11 @@ impl Filler {
     }
 }
 
-const TEXT: datafusion::arrow::datatypes::DataType = datafusion::arrow::datatypes::DataType::Utf8View;
+const TEXT: datafusion::arrow::datatypes::DataType =
+    datafusion::arrow::datatypes::DataType::Utf8View;
 
-/// The number near another one of which a rising function makes `ns`; as near as it comes in a few steps.
+/// The number near another one of which a rising function makes `ns`; as near as it comes in a few
+/// steps.
 fn nearest(mut near: u64, ns: u64, time: impl Fn(u64) -> u64) -> u64 {
     for _ in 0..16 {
         near = match time(near) {

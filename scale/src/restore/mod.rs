@@ -1,6 +1,8 @@
-//! `metaspy restore`: sealed recordings become recordings again, for the crawler and every other reader.
+//! `metaspy restore`: sealed recordings become recordings again, for the crawler and every other
+//! reader.
 //!
-//! A restored recording appears by a rename, and stays for the next time, within the bound of the cache.
+//! A restored recording appears by a rename, and stays for the next time, within the bound of the
+//! cache.
 
 mod cache;
 mod events;
@@ -42,7 +44,8 @@ pub async fn run(options: &arguments::Restore) -> Result<bool> {
     Ok(complete)
 }
 
-/// Restores the partitions of a set, and prints the paths. False if some cannot be restored: these are reported.
+/// Restores the partitions of a set, and prints the paths. False if some cannot be restored: these
+/// are reported.
 async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
     let (root, below) = split(set);
     if !root.contains("://") && !Path::new(&root).is_dir() {
@@ -62,7 +65,9 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
         // A partition that was sealed again has another manifest.
         let path = to.join(format!("{name}.{}.spy", partition.hash));
         if !path.is_file() {
-            print_message(&format_args!("metaspy restore: {at} of {count}: {name}, {events} events"));
+            print_message(&format_args!(
+                "metaspy restore: {at} of {count}: {name}, {events} events"
+            ));
             if let Err(error) = caught(restore(&target, partition, &path)).await {
                 print_message(&format_args!("metaspy restore: cannot restore {name}: {error:#}"));
                 failed += 1;
@@ -85,10 +90,12 @@ async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<(
         bail!("it was sealed by an older metaspy, which left out what is not in tables");
     }
     let directory = path.parent().context("a partition is in a directory")?;
-    sync::create_directories(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    sync::create_directories(directory)
+        .with_context(|| format!("cannot create {}", directory.display()))?;
     let partial = path.with_extension(format!("partial-{}", std::process::id()));
     let made = restore_into(target, partition, &partial).await;
-    let made = made.and_then(|()| sync::path(&partial)).and_then(|()| Ok(fs::rename(&partial, path)?));
+    let made =
+        made.and_then(|()| sync::path(&partial)).and_then(|()| Ok(fs::rename(&partial, path)?));
     if made.is_err() {
         // It may not be there.
         let _ = fs::remove_file(&partial);
@@ -98,7 +105,12 @@ async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<(
 }
 
 async fn restore_into(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {
-    let rest = target.store().get(&target.key(partition, partition.file_name(REST))).await?.bytes().await?;
+    let rest = target
+        .store()
+        .get(&target.key(partition, partition.file_name(REST)))
+        .await?
+        .bytes()
+        .await?;
     if let Some(sealed) = partition.files.get(REST) {
         sealed.check(0, &rest).with_context(|| format!("{} is damaged", sealed.name))?;
     }
@@ -109,7 +121,8 @@ async fn restore_into(target: &Target, partition: &Manifest, path: &Path) -> Res
     let table = match table.payload {
         GetResultPayload::File(file, _) => file,
         GetResultPayload::Stream(mut bytes) => {
-            let mut file = nameless_file(&path.with_extension(format!("events-{}", std::process::id())))?;
+            let mut file =
+                nameless_file(&path.with_extension(format!("events-{}", std::process::id())))?;
             while let Some(bytes) = bytes.try_next().await? {
                 file.write_all(&bytes)?;
             }

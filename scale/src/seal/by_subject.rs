@@ -23,8 +23,8 @@ pub fn by_subject(events: &[Event]) -> Vec<u32> {
 
 /// Numbers by their bits from `KEY` on. Equal ones keep their order.
 ///
-/// Most keys are small, and most groups have one kind, so few digits differ. A pass for each of them takes less time than
-/// comparisons.
+/// Most keys are small, and most groups have one kind, so few digits differ. A pass for each of
+/// them takes less time than comparisons.
 fn sorted(mut numbers: Vec<u128>) -> Vec<u128> {
     let first = numbers.first().copied().unwrap_or(0);
     let differing = numbers.iter().fold(0, |bits, number| bits | (number ^ first));
@@ -66,7 +66,16 @@ mod tests {
             &[][..],
             &[(1, 5)],
             &[(1, 5), (1, 5), (1, 4), (1, 5)],
-            &[(2, 0), (u16::MAX, u64::MAX), (1, u64::MAX), (1, 1 << 40), (0, 0), (256, 7), (1, 255), (1, 256)],
+            &[
+                (2, 0),
+                (u16::MAX, u64::MAX),
+                (1, u64::MAX),
+                (1, 1 << 40),
+                (0, 0),
+                (256, 7),
+                (1, 255),
+                (1, 256),
+            ],
         ] {
             let mut expected = numbers(keys);
             expected.sort_unstable();

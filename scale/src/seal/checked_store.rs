@@ -10,8 +10,9 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
-    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult,
+    MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload,
+    PutResult, Result,
 };
 
 use super::sealed_file::SealedFile;
@@ -25,7 +26,8 @@ const DAMAGED: &str = "is damaged";
 /// Sealed files by key; `None` for one that an older metaspy sealed without checksums.
 pub type SealedFiles = HashMap<Path, Option<Arc<SealedFile>>>;
 
-/// A store that only reads, and only what is sealed. An engine gets it in place of the store itself.
+/// A store that only reads, and only what is sealed. An engine gets it in place of the store
+/// itself.
 #[derive(Debug)]
 pub struct CheckedStore {
     store: Arc<dyn ObjectStore>,
@@ -43,7 +45,10 @@ impl CheckedStore {
         match self.files.get(key) {
             Some(file) => Ok(file.as_deref()),
             // An engine takes a file that is not found for an empty directory.
-            None => Err(Error::Generic { store: STORE, source: format!("{key} is in no sealed.json").into() }),
+            None => Err(Error::Generic {
+                store: STORE,
+                source: format!("{key} is in no sealed.json").into(),
+            }),
         }
     }
 
@@ -52,7 +57,10 @@ impl CheckedStore {
         if found == file.bytes {
             return Ok(());
         }
-        Err(damaged(key, format!("it has {found} bytes, and had {} when it was sealed", file.bytes)))
+        Err(damaged(
+            key,
+            format!("it has {found} bytes, and had {} when it was sealed", file.bytes),
+        ))
     }
 }
 
@@ -69,7 +77,8 @@ fn damaged(key: &Path, why: impl fmt::Display) -> Error {
     Error::Generic { store: STORE, source: format!("{key} {DAMAGED}: {why}: {next}").into() }
 }
 
-/// True if the cause of an error is a file that differs from the sealed one. The cause names the file.
+/// True if the cause of an error is a file that differs from the sealed one. The cause names the
+/// file.
 pub fn is_damaged(error: &anyhow::Error) -> bool {
     error.root_cause().to_string().contains(DAMAGED)
 }
@@ -87,8 +96,10 @@ impl ObjectStore for CheckedStore {
             self.check_length(key, file, found.meta.size)?;
             return Ok(found);
         }
-        let wanted = options.range.as_ref().map_or(Ok(0..file.bytes), |range| range.as_range(file.bytes));
-        let wanted = wanted.map_err(|error| Error::Generic { store: STORE, source: error.into() })?;
+        let wanted =
+            options.range.as_ref().map_or(Ok(0..file.bytes), |range| range.as_range(file.bytes));
+        let wanted =
+            wanted.map_err(|error| Error::Generic { store: STORE, source: error.into() })?;
         let blocks = file.blocks(wanted.clone());
         let options = GetOptions { range: Some(GetRange::Bounded(blocks.clone())), ..options };
         let found = self.store.get_opts(key, options).await?;
@@ -109,8 +120,12 @@ impl ObjectStore for CheckedStore {
             check(key, file, range, bytes)?;
         }
         let of = |range: &Range<u64>| {
-            let at = blocks.iter().position(|blocks| blocks.start <= range.start && range.end <= blocks.end);
-            let at = at.ok_or_else(|| damaged(key, format!("it has no bytes {}..{}", range.start, range.end)))?;
+            let at = blocks
+                .iter()
+                .position(|blocks| blocks.start <= range.start && range.end <= blocks.end);
+            let at = at.ok_or_else(|| {
+                damaged(key, format!("it has no bytes {}..{}", range.start, range.end))
+            })?;
             Ok(part(&found[at], &blocks[at], range))
         };
         wanted.iter().map(of).collect()
@@ -128,11 +143,18 @@ impl ObjectStore for CheckedStore {
         Err(only_reads())
     }
 
-    async fn put_multipart_opts(&self, _: &Path, _: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
+    async fn put_multipart_opts(
+        &self,
+        _: &Path,
+        _: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
         Err(only_reads())
     }
 
-    fn delete_stream(&self, keys: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+    fn delete_stream(
+        &self,
+        keys: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
         keys.map(|_| Err(only_reads())).boxed()
     }
 

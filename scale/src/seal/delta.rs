@@ -18,7 +18,9 @@ pub fn encode(numbers: &[i64], out: &mut Vec<u8>) {
     while from + 1 < numbers.len() {
         let count = BLOCK.min(numbers.len() - from - 1);
         let mut differences = [0; BLOCK];
-        for (difference, pair) in differences.iter_mut().zip(numbers[from..=from + count].windows(2)) {
+        for (difference, pair) in
+            differences.iter_mut().zip(numbers[from..=from + count].windows(2))
+        {
             *difference = pair[1].wrapping_sub(pair[0]);
         }
         encode_block(&differences[..count], out);
@@ -34,7 +36,10 @@ fn encode_block(differences: &[i64], out: &mut Vec<u8>) {
     for (at, part) in differences.chunks(MINI_BLOCK).enumerate() {
         // Numbers from 0 on; the rest of the last part is zeros.
         let mut above = [0; MINI_BLOCK];
-        above.iter_mut().zip(part).for_each(|(above, difference)| *above = difference.wrapping_sub(least) as u64);
+        above
+            .iter_mut()
+            .zip(part)
+            .for_each(|(above, difference)| *above = difference.wrapping_sub(least) as u64);
         let width = u64::BITS - above.iter().fold(0, |bits, above| bits | above).leading_zeros();
         out[widths + at] = width as u8;
         pack(&above, width, out);
@@ -71,7 +76,8 @@ mod tests {
     fn numbers_that_grow_evenly_take_no_bits() {
         let mut out = Vec::new();
         encode(&[7, 10, 13, 16], &mut out);
-        // 256 differences in 4 parts, 4 numbers, the first is 7; the least difference is 3, and no part has bits.
+        // 256 differences in 4 parts, 4 numbers, the first is 7; the least difference is 3, and no
+        // part has bits.
         assert_eq!(out, [0x80, 2, 4, 4, 14, 6, 0, 0, 0, 0]);
     }
 

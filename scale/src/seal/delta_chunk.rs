@@ -31,7 +31,10 @@ impl DeltaPage {
             DataType::UInt64 => {
                 let values = values_of(array.as_primitive::<UInt64Type>(), |value| value as i64);
                 let unsigned = || values.iter().map(|value| *value as u64);
-                let edges = unsigned().min().zip(unsigned().max()).map(|(least, most)| (least as i64, most as i64));
+                let edges = unsigned()
+                    .min()
+                    .zip(unsigned().max())
+                    .map(|(least, most)| (least as i64, most as i64));
                 (values, edges)
             }
             _ => return None,
@@ -43,7 +46,10 @@ impl DeltaPage {
 }
 
 /// The values of the rows that have one.
-fn values_of<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>, number: impl Fn(T::Native) -> i64) -> Vec<i64> {
+fn values_of<T: ArrowPrimitiveType>(
+    array: &PrimitiveArray<T>,
+    number: impl Fn(T::Native) -> i64,
+) -> Vec<i64> {
     match array.null_count() {
         0 => array.values().iter().map(|value| number(*value)).collect(),
         _ => array.iter().flatten().map(number).collect(),
@@ -58,7 +64,8 @@ pub fn encode(column: &ColumnDescPtr, of_type: &DataType, rows: Vec<DeltaPage>) 
     let most = edges().map(|(_, most)| most).max_by_key(order);
     pages::chunk(column, Encoding::DELTA_BINARY_PACKED, |pages| {
         for page in &rows {
-            let bytes = |edge: Option<i64>| edge.map_or(Vec::new(), |edge| edge.to_le_bytes().to_vec());
+            let bytes =
+                |edge: Option<i64>| edge.map_or(Vec::new(), |edge| edge.to_le_bytes().to_vec());
             let (least, most) = page.edges.unzip();
             pages.write_rows(&page.levels, &page.bytes, [bytes(least), bytes(most)])?;
         }
@@ -80,13 +87,21 @@ mod tests {
 
     #[test]
     fn a_reader_reads_the_numbers_that_were_written() {
-        let keys =
-            |number: u64| UInt64Array::from_iter((0..number).map(|at| (at % 7 != 3).then(|| u64::MAX - at * at)));
+        let keys = |number: u64| {
+            UInt64Array::from_iter((0..number).map(|at| (at % 7 != 3).then(|| u64::MAX - at * at)))
+        };
         let random = |at: i64| at.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64);
-        check(&[Arc::new(keys(700)), Arc::new(keys(1)), Arc::new(UInt64Array::from_iter([None, None]))]);
+        check(&[
+            Arc::new(keys(700)),
+            Arc::new(keys(1)),
+            Arc::new(UInt64Array::from_iter([None, None])),
+        ]);
         check(&[Arc::new(Int64Array::from_iter([i64::MIN, i64::MAX, 0, -1].map(Some)))]);
         check(&[Arc::new(Int64Array::from_iter((0..8_192).map(|at| Some(random(at)))))]);
-        check(&[Arc::new(Int64Array::from_iter((0..257).map(Some))), Arc::new(Int64Array::from_iter([Some(7); 65]))]);
+        check(&[
+            Arc::new(Int64Array::from_iter((0..257).map(Some))),
+            Arc::new(Int64Array::from_iter([Some(7); 65])),
+        ]);
     }
 
     fn check(pages: &[ArrayRef]) {
@@ -95,15 +110,19 @@ mod tests {
         let parquet = ArrowSchemaConverter::new().convert(&schema).expect("the type exists");
         let mut file = Vec::new();
         let mut writer =
-            SerializedFileWriter::new(&mut file, parquet.root_schema_ptr(), Arc::default()).expect("there is room");
-        let rows = pages.iter().map(|page| DeltaPage::of(page).expect("these are numbers")).collect();
+            SerializedFileWriter::new(&mut file, parquet.root_schema_ptr(), Arc::default())
+                .expect("there is room");
+        let rows =
+            pages.iter().map(|page| DeltaPage::of(page).expect("these are numbers")).collect();
         let (bytes, close) = encode(&parquet.column(0), of_type, rows).expect("there is room");
         let mut group = writer.next_row_group().expect("there is room");
         group.append_column(&bytes::Bytes::from(bytes), close).expect("there is room");
         group.close().expect("there is room");
         writer.close().expect("there is room");
-        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).expect("it is Parquet");
-        let batches = reader.build().expect("it is Parquet").map(|batch| batch.expect("it has rows"));
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file))
+            .expect("it is Parquet");
+        let batches =
+            reader.build().expect("it is Parquet").map(|batch| batch.expect("it has rows"));
         let read: Vec<ArrayRef> = batches.map(|batch| batch.column(0).clone()).collect();
         let one = |arrays: &[ArrayRef]| {
             let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();

@@ -48,7 +48,9 @@ impl<'a> Dictionary<'a> {
             numbers.copied().collect::<HashSet<_>>().into_iter().collect()
         };
         match meaning {
-            Meaning::Names(table) => used.sort_unstable_by_key(|number| table.name(*number as usize)),
+            Meaning::Names(table) => {
+                used.sort_unstable_by_key(|number| table.name(*number as usize))
+            }
             Meaning::Numbers => used.sort_unstable_by_key(|number| *number as i32),
         }
         let mut of = Dictionary { meaning, values: Vec::new(), places: Places::Table(Vec::new()) };
@@ -83,7 +85,9 @@ impl<'a> Dictionary<'a> {
     /// Replaces numbers by the places of their values.
     pub fn replace(&self, numbers: &mut [u32]) {
         match &self.places {
-            Places::Table(table) => numbers.iter_mut().for_each(|number| *number = table[*number as usize]),
+            Places::Table(table) => {
+                numbers.iter_mut().for_each(|number| *number = table[*number as usize])
+            }
             Places::Map(map) => numbers.iter_mut().for_each(|number| *number = map[number]),
         }
     }
@@ -113,7 +117,8 @@ impl<'a> Dictionary<'a> {
 
     /// The first and the last value, and the number of rows without one.
     pub fn statistics(&self, nulls: u64) -> Statistics {
-        let edges = [self.values.first(), self.values.last()].map(|edge| edge.filter(|_| self.has_statistics()));
+        let edges = [self.values.first(), self.values.last()]
+            .map(|edge| edge.filter(|_| self.has_statistics()));
         match self.meaning {
             Meaning::Names(_) => {
                 let [first, last] = edges.map(|edge| Some(ByteArray::from(self.bytes_of(*edge?))));

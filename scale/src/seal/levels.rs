@@ -17,7 +17,11 @@ impl Levels {
     pub fn of(array: &dyn Array) -> Self {
         let (rows, nulls) = (array.len(), array.null_count());
         let valid = array.nulls().filter(|_| nulls > 0);
-        Levels { levels: valid.map_or(Vec::new(), |valid| valid.iter().map(u32::from).collect()), rows, nulls }
+        Levels {
+            levels: valid.map_or(Vec::new(), |valid| valid.iter().map(u32::from).collect()),
+            rows,
+            nulls,
+        }
     }
 
     /// The number of rows.

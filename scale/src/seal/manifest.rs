@@ -21,7 +21,8 @@ const HASH_DIGITS: usize = 16;
 /// The field with the checksum of the others.
 const CHECKSUM: &str = "crc32_of_this";
 
-/// The version of the layout: where the files are, and their names. Since version 2, names have the hash of the content.
+/// The version of the layout: where the files are, and their names. Since version 2, names have the
+/// hash of the content.
 pub const LAYOUT_VERSION: u32 = 2;
 
 /// The layout of manifests that name none. Version 2 was written without its number at first.
@@ -52,12 +53,12 @@ pub struct Manifest {
     pub rest: u64,
     /// The tables.
     pub tables: Vec<String>,
-    /// A checksum of the columns of each table: tables with equal ones have equal columns. Empty if an older metaspy sealed them:
-    /// then the version of the tables stands for it.
+    /// A checksum of the columns of each table: tables with equal ones have equal columns. Empty if
+    /// an older metaspy sealed them: then the version of the tables stands for it.
     #[serde(default)]
     pub columns: BTreeMap<String, String>,
-    /// The files, by the name that they have without the hash of their content. Empty if an older metaspy sealed them:
-    /// then these are their names.
+    /// The files, by the name that they have without the hash of their content. Empty if an older
+    /// metaspy sealed them: then these are their names.
     #[serde(default)]
     pub files: BTreeMap<String, SealedFile>,
     /// What was wrong with the recording.
@@ -121,14 +122,18 @@ impl Manifest {
 
     /// The text of the manifest, with a checksum of its own.
     pub fn to_json(&self) -> Result<Vec<u8>> {
-        let mut fields: BTreeMap<String, Value> = serde_json::from_value(serde_json::to_value(self)?)?;
+        let mut fields: BTreeMap<String, Value> =
+            serde_json::from_value(serde_json::to_value(self)?)?;
         fields.insert(CHECKSUM.to_owned(), checksum(&fields)?);
         Ok(serde_json::to_vec_pretty(&fields)?)
     }
 
     /// Notes the columns of a table.
     pub fn add_table(&mut self, name: String, columns: &Schema) {
-        let texts = columns.fields().iter().map(|field| format!("{} {}\n", field.name(), field.data_type()));
+        let texts = columns
+            .fields()
+            .iter()
+            .map(|field| format!("{} {}\n", field.name(), field.data_type()));
         let checksum = format!("{:08x}", crc32fast::hash(texts.collect::<String>().as_bytes()));
         self.columns.insert(name.clone(), checksum);
         self.tables.push(name);
@@ -149,25 +154,34 @@ impl Manifest {
         self.tables.iter().map(|table| format!("{table}.parquet"))
     }
 
-    /// Why this partition does not hold all of the recording with the other manifest. Both have one name.
+    /// Why this partition does not hold all of the recording with the other manifest. Both have one
+    /// name.
     ///
-    /// The partition can be of an export that was made while the recording grew, or of a damaged copy.
+    /// The partition can be of an export that was made while the recording grew, or of a damaged
+    /// copy.
     pub fn lacks(&self, whole: &Manifest) -> Option<String> {
         if self.is_damaged && !whole.is_damaged {
             return Some("it was sealed from a damaged copy of this recording".to_owned());
         }
         let (had, has) = (self.had?, whole.had?);
         let lacks = |what, had, has| {
-            let text = || format!("it was sealed from a part of this recording, with {had} of {has} {what}");
+            let text = || {
+                format!("it was sealed from a part of this recording, with {had} of {has} {what}")
+            };
             (had < has).then(text)
         };
         lacks("calls", had.calls, has.calls).or_else(|| lacks("events", had.stored, has.stored))
     }
 
-    /// The place of the partition. Slashes and other signs of a name are encoded, as engines expect: `host=a%2Fb`.
+    /// The place of the partition. Slashes and other signs of a name are encoded, as engines
+    /// expect: `host=a%2Fb`.
     pub fn partition(&self) -> Path {
         let part = |name: &str, value: &str| format!("{name}={value}");
-        Path::from_iter([part("run", &self.run), part("host", &self.host), part("process", &self.process)])
+        Path::from_iter([
+            part("run", &self.run),
+            part("host", &self.host),
+            part("process", &self.process),
+        ])
     }
 }
 
@@ -202,10 +216,16 @@ mod tests {
 
     #[test]
     fn a_changed_digit_is_found() {
-        let text = String::from_utf8(manifest().to_json().expect("it is JSON")).expect("it is text");
-        let read = |text: &[u8]| Manifest { hash: String::new(), ..Manifest::from_json(text).expect("it is whole") };
+        let text =
+            String::from_utf8(manifest().to_json().expect("it is JSON")).expect("it is text");
+        let read = |text: &[u8]| Manifest {
+            hash: String::new(),
+            ..Manifest::from_json(text).expect("it is whole")
+        };
         assert_eq!(read(text.as_bytes()), manifest());
-        for (found, other) in [("\"events\": 0", "\"events\": 1"), ("app-1", "app-2"), ("false", "true")] {
+        for (found, other) in
+            [("\"events\": 0", "\"events\": 1"), ("app-1", "app-2"), ("false", "true")]
+        {
             assert!(text.contains(found), "{text}");
             Manifest::from_json(text.replace(found, other).as_bytes()).expect_err("it has changed");
         }

@@ -1,9 +1,10 @@
 //! `metaspy seal`: recordings as partitioned Parquet, in a directory or in an object store.
 //!
-//! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table, what else the recording
-//! has, and `sealed.json`, which is written last. In a directory the whole partition appears at once, by a rename. In a
-//! bucket two seals can write one partition at the same time, so the names of the files have the hash of their content,
-//! and `sealed.json` names those that belong to it.
+//! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table,
+//! what else the recording has, and `sealed.json`, which is written last. In a directory the whole
+//! partition appears at once, by a rename. In a bucket two seals can write one partition at the
+//! same time, so the names of the files have the hash of their content, and `sealed.json` names
+//! those that belong to it.
 //!
 //! The last step publishes a partition, a rename or a manifest. So an interrupted seal is invisible
 //! to every engine that reads the directory, which it would not be if files appeared one after
@@ -112,7 +113,9 @@ pub enum Sealed {
 pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     let mut manifest = Manifest::of(recording);
     let before = match target.manifest(&manifest).await {
-        Err(error) if error.is::<DamagedManifest>() => return Ok(Sealed::InPart(format!("{error:#}"))),
+        Err(error) if error.is::<DamagedManifest>() => {
+            return Ok(Sealed::InPart(format!("{error:#}")));
+        }
         before => before?,
     };
     if let Some(before) = before {
@@ -152,7 +155,10 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
         target.remove_unnamed(&manifest).await;
         return Ok(Sealed::Now(Box::new(manifest)));
     }
-    let before = target.manifest(&manifest).await?.context("another seal was faster, and its partition is gone")?;
+    let before = target
+        .manifest(&manifest)
+        .await?
+        .context("another seal was faster, and its partition is gone")?;
     target.remove_unnamed(&before).await;
     sealed_before(&before, &manifest, target).await
 }
@@ -160,7 +166,8 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
 async fn sealed_before(before: &Manifest, manifest: &Manifest, target: &Target) -> Result<Sealed> {
     if let Some(why) = before.lacks(manifest) {
         let (partition, url) = (manifest.partition(), target.url());
-        let why = format!("{partition} is in {url}, but {why}: remove it, and seal the recording again");
+        let why =
+            format!("{partition} is in {url}, but {why}: remove it, and seal the recording again");
         return Ok(Sealed::InPart(why));
     }
     let fault = target.faults_of(before).await?.into_iter().next();
@@ -187,6 +194,11 @@ fn write_table(rows: &RecordBatch, path: &Path) -> Result<()> {
 
 /// The name of this machine.
 pub fn this_host() -> String {
-    let from_system = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
-    from_system.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).unwrap_or("localhost".to_owned())
+    let from_system = fs::read_to_string("/proc/sys/kernel/hostname")
+        .ok()
+        .or_else(|| std::env::var("HOSTNAME").ok());
+    from_system
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .unwrap_or("localhost".to_owned())
 }

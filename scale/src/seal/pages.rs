@@ -40,7 +40,8 @@ pub struct Pages<'a> {
     first: Option<u64>,
 }
 
-/// Writes the pages of a column. `write` returns the statistics of the column; without edges, its pages have none either.
+/// Writes the pages of a column. `write` returns the statistics of the column; without edges, its
+/// pages have none either.
 pub fn chunk(
     column: &ColumnDescPtr,
     encoding: Encoding,
@@ -66,9 +67,15 @@ pub fn chunk(
     };
     let statistics = write(&mut pages)?;
     let has_edges = statistics.min_bytes_opt().is_some() || pages.rows == pages.nulls;
-    let Pages { index, offsets, rows, data_pages, has_dictionary, first, bytes: uncompressed, .. } = pages;
+    let Pages {
+        index, offsets, rows, data_pages, has_dictionary, first, bytes: uncompressed, ..
+    } = pages;
     let bytes = sink.into_inner()?;
-    let count = |page_type, encoding, count: usize| PageEncodingStats { page_type, encoding, count: count as i32 };
+    let count = |page_type, encoding, count: usize| PageEncodingStats {
+        page_type,
+        encoding,
+        count: count as i32,
+    };
     let mut encodings = vec![Encoding::RLE, encoding];
     let mut counts = vec![count(PageType::DATA_PAGE, encoding, data_pages)];
     if has_dictionary {
@@ -111,7 +118,12 @@ impl Pages<'_> {
     }
 
     /// Writes a page of rows: which of them have a value, and the encoded values.
-    pub fn write_rows(&mut self, levels: &Levels, values: &[u8], [first, last]: Edges) -> Result<()> {
+    pub fn write_rows(
+        &mut self,
+        levels: &Levels,
+        values: &[u8],
+        [first, last]: Edges,
+    ) -> Result<()> {
         let mut bytes = Vec::with_capacity(values.len() + 64);
         if self.can_be_null {
             levels.encode(&mut bytes);

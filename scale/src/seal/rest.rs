@@ -1,7 +1,8 @@
-//! What a sealed recording needs, beside its table of events, to be a recording again: its file without these events.
+//! What a sealed recording needs, beside its table of events, to be a recording again: its file
+//! without these events.
 //!
-//! Blocks keep their headers, their marks, and the events that the table does not hold exactly, such as running ones. The
-//! rest of them is zeros, which take no room when they are compressed.
+//! Blocks keep their headers, their marks, and the events that the table does not hold exactly,
+//! such as running ones. The rest of them is zeros, which take no room when they are compressed.
 //!
 //! A restored recording is one that every reader takes as it is, so no crawler of Parquet is
 //! needed. The rest takes a tenth of a byte an event.
@@ -67,7 +68,8 @@ impl Restorable {
         (place, slots)
     }
 
-    /// True if the slot of an event holds nothing but what the table has. Times are the table's, in ns.
+    /// True if the slot of an event holds nothing but what the table has. Times are the table's, in
+    /// ns.
     fn is_exact(&self, block: Words<'_>, event: &Event) -> bool {
         let at = event.id.slot() * SLOT_WORDS;
         let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);
@@ -94,13 +96,17 @@ pub fn write(store: &Store, restored: Vec<Restored>, path: &Path) -> Result<()> 
             *known = known.union(found);
         }
     }
-    let mut file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut file =
+        File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     let before = ring.layout.block_word(0).div_ceil(PIECE_WORDS);
     let blocks: Vec<&[SlotSet]> = slots.chunks(PIECE_BLOCKS).collect();
     // Each piece is a frame of its own. Readers read frames one after the other.
     let piece = |piece: usize| {
         let bytes = match piece.checked_sub(before) {
-            None => words(ring, piece * PIECE_WORDS..ring.layout.block_word(0).min((piece + 1) * PIECE_WORDS)),
+            None => words(
+                ring,
+                piece * PIECE_WORDS..ring.layout.block_word(0).min((piece + 1) * PIECE_WORDS),
+            ),
             Some(at) => blocks_without(ring, at * PIECE_BLOCKS, blocks[at]),
         };
         Ok(zstd::bulk::compress(&bytes, LEVEL)?)
@@ -116,9 +122,12 @@ fn words(ring: Ring<'_>, words: Range<usize>) -> Vec<u8> {
 /// The bytes of the blocks from a place on, without the slots that the table restores.
 fn blocks_without(ring: Ring<'_>, first: usize, restored: &[SlotSet]) -> Vec<u8> {
     let mut bytes = vec![0; restored.len() * BLOCK_BYTES];
-    for ((place, slots), bytes) in (first..).zip(restored).zip(bytes.chunks_exact_mut(BLOCK_BYTES)) {
+    for ((place, slots), bytes) in (first..).zip(restored).zip(bytes.chunks_exact_mut(BLOCK_BYTES))
+    {
         let block = ring.block(place as u64);
-        for (at, bytes) in bytes.chunks_exact_mut(SLOT_BYTES).enumerate().filter(|(at, _)| !slots.contains(*at)) {
+        for (at, bytes) in
+            bytes.chunks_exact_mut(SLOT_BYTES).enumerate().filter(|(at, _)| !slots.contains(*at))
+        {
             for (word, bytes) in bytes.chunks_exact_mut(8).enumerate() {
                 bytes.copy_from_slice(&block.acquire(at * SLOT_WORDS + word).to_le_bytes());
             }

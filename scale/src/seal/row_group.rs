@@ -91,14 +91,18 @@ impl Groups {
         }
         let restored = self.restorable.slots(&events);
         let writers = self.factory.create_column_writers(group)?;
-        let mut columns: Vec<Column> = writers.into_iter().map(|writer| Column::Values(Box::new(writer))).collect();
+        let mut columns: Vec<Column> =
+            writers.into_iter().map(|writer| Column::Values(Box::new(writer))).collect();
         for places in by_subject(&events).chunks(PAGE_ROWS) {
             let rows: Vec<Event> = places.iter().map(|place| events[*place as usize]).collect();
             for (at, cells) in self.decoder.every_column(&rows).enumerate() {
                 self.add_page(at, &mut columns[at], cells)?;
             }
         }
-        let chunks = columns.into_iter().zip(&self.columns).map(|(column, descriptor)| column.encode(descriptor));
+        let chunks = columns
+            .into_iter()
+            .zip(&self.columns)
+            .map(|(column, descriptor)| column.encode(descriptor));
         Ok(Group { events: events.len() as u64, restored, columns: chunks.collect::<Result<_>>()? })
     }
 
@@ -138,15 +142,22 @@ impl<'a> Column<'a> {
     fn encode(self, descriptor: &ColumnDescPtr) -> Result<Chunk> {
         Ok(match self {
             Column::Values(writer) => Chunk::Engine(writer.close()?),
-            Column::Deltas(of_type, pages) => Chunk::Own(delta_chunk::encode(descriptor, of_type, pages)?),
-            Column::Numbers(meaning, pages) => Chunk::Own(dictionary_chunk::encode(descriptor, meaning, pages)?),
+            Column::Deltas(of_type, pages) => {
+                Chunk::Own(delta_chunk::encode(descriptor, of_type, pages)?)
+            }
+            Column::Numbers(meaning, pages) => {
+                Chunk::Own(dictionary_chunk::encode(descriptor, meaning, pages)?)
+            }
         })
     }
 }
 
 impl Group {
     /// Appends the columns to a row group of a file.
-    pub fn append_to(self, out: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError> {
+    pub fn append_to(
+        self,
+        out: &mut SerializedRowGroupWriter<'_, File>,
+    ) -> Result<(), ParquetError> {
         self.columns.into_iter().try_for_each(|column| match column {
             Chunk::Engine(chunk) => chunk.append_to_row_group(out),
             Chunk::Own((bytes, close)) => out.append_column(&Bytes::from(bytes), close),

@@ -25,7 +25,11 @@ pub struct SealedFile {
     /// Its length.
     pub bytes: u64,
     /// CRC-32 of each block, in one text.
-    #[serde(rename = "crc32_of_32_kib", serialize_with = "to_text", deserialize_with = "from_text")]
+    #[serde(
+        rename = "crc32_of_32_kib",
+        serialize_with = "to_text",
+        deserialize_with = "from_text"
+    )]
     checksums: Vec<u32>,
     /// Its name, which has the hash of its content: `events-….parquet`.
     pub name: String,
@@ -45,9 +49,11 @@ impl SealedFile {
             Ok(())
         })
         .with_context(cannot)?;
-        let (stem, extension) = plain_name.split_once('.').context("a file of a partition has an extension")?;
+        let (stem, extension) =
+            plain_name.split_once('.').context("a file of a partition has an extension")?;
         let name = format!("{stem}-{}.{extension}", &hash.finalize().to_hex()[..HASH_DIGITS]);
-        fs::rename(&path, directory.join(&name)).with_context(|| format!("cannot rename {}", path.display()))?;
+        fs::rename(&path, directory.join(&name))
+            .with_context(|| format!("cannot rename {}", path.display()))?;
         Ok(SealedFile { bytes, checksums, name })
     }
 
@@ -61,7 +67,11 @@ impl SealedFile {
         let first = (from / BLOCK) as usize;
         for (block, at) in blocks.chunks(BLOCK as usize).zip(first..) {
             if self.checksums.get(at) != Some(&crc32fast::hash(block)) {
-                bail!("its {} bytes from {} on differ from their checksum", block.len(), at as u64 * BLOCK);
+                bail!(
+                    "its {} bytes from {} on differ from their checksum",
+                    block.len(),
+                    at as u64 * BLOCK
+                );
             }
         }
         Ok(())
@@ -83,7 +93,11 @@ impl SealedFile {
 }
 
 /// Reads a file block by block.
-fn for_each_block(file: &File, bytes: u64, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+fn for_each_block(
+    file: &File,
+    bytes: u64,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let mut block = vec![0; BLOCK as usize];
     for from in (0..bytes).step_by(BLOCK as usize) {
         let block = &mut block[..BLOCK.min(bytes - from) as usize];
@@ -102,7 +116,9 @@ fn from_text<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<u32>, D::Er
     let text = String::deserialize(deserializer)?;
     let number = |at: usize| u32::from_str_radix(text.get(at..at + DIGITS)?, 16).ok();
     let numbers = (0..text.len()).step_by(DIGITS).map(|at| number(at).ok_or(at));
-    numbers.collect::<Result<_, _>>().map_err(|at| serde::de::Error::custom(format!("there is no checksum at {at}")))
+    numbers
+        .collect::<Result<_, _>>()
+        .map_err(|at| serde::de::Error::custom(format!("there is no checksum at {at}")))
 }
 
 #[cfg(test)]
@@ -111,12 +127,17 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_and_every_other_length_is_found() {
-        let directory = std::env::temp_dir().join(format!("metaspy-sealed-file-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("metaspy-sealed-file-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("there is room");
         let content: Vec<u8> = (0..3 * BLOCK + 7).map(|at| (at * at % 251) as u8).collect();
         fs::write(directory.join("rest.spy.zst"), &content).expect("there is room");
         let sealed = SealedFile::seal(&directory, "rest.spy.zst").expect("it is a file");
-        assert!(sealed.name.starts_with("rest-") && sealed.name.ends_with(".spy.zst"), "{}", sealed.name);
+        assert!(
+            sealed.name.starts_with("rest-") && sealed.name.ends_with(".spy.zst"),
+            "{}",
+            sealed.name
+        );
         assert_eq!(sealed.blocks(1..BLOCK + 1), 0..2 * BLOCK);
         assert_eq!(sealed.blocks(3 * BLOCK..3 * BLOCK + 1), 3 * BLOCK..3 * BLOCK + 7);
         let text = serde_json::to_string(&sealed).expect("it is JSON");

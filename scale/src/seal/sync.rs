@@ -8,12 +8,16 @@ use anyhow::{Context, Result};
 
 /// Waits until a file, or the names in a directory, are on the disk.
 pub fn path(path: &Path) -> Result<()> {
-    File::open(path).and_then(|file| file.sync_all()).with_context(|| format!("cannot sync {}", path.display()))
+    File::open(path)
+        .and_then(|file| file.sync_all())
+        .with_context(|| format!("cannot sync {}", path.display()))
 }
 
 /// Waits until the files of a directory and their names are on the disk.
 pub fn files(directory: &Path) -> Result<()> {
-    for entry in fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))? {
+    for entry in
+        fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?
+    {
         path(&entry?.path())?;
     }
     path(directory)

@@ -26,7 +26,8 @@ use crate::tables::SCHEMA_VERSION;
 
 /// Begins the names of directories in which partitions are made.
 const WORK: &str = ".sealing-";
-/// Where a machine of AWS has keys for its programs. It is the last place where they are looked for.
+/// Where a machine of AWS has keys for its programs. It is the last place where they are looked
+/// for.
 const MACHINE_KEYS: &str = "169.254.169.254";
 /// Bytes of a part of an upload.
 const PART: usize = 8 << 20;
@@ -66,13 +67,15 @@ impl Drop for WorkDirectory {
 }
 
 impl Target {
-    /// A directory, which is created, or `s3://bucket/prefix`. Credentials and endpoint of a bucket are those of the
-    /// environment (`AWS_…`).
+    /// A directory, which is created, or `s3://bucket/prefix`. Credentials and endpoint of a bucket
+    /// are those of the environment (`AWS_…`).
     pub fn parse(text: &str) -> Result<Self> {
         if text.starts_with("s3://") {
-            let url = Url::parse(text).with_context(|| format!("{text} is no address: write s3://bucket/prefix"))?;
+            let url = Url::parse(text)
+                .with_context(|| format!("{text} is no address: write s3://bucket/prefix"))?;
             let bucket = url.host_str().with_context(|| format!("{text} names no bucket"))?;
-            let store = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry()).build()?;
+            let store =
+                AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry()).build()?;
             let prefix = Path::from_url_path(url.path())?;
             return Ok(Target { store: Arc::new(store), prefix, directory: None, url });
         }
@@ -81,10 +84,17 @@ impl Target {
         }
         let cannot = || format!("cannot create the directory {text}");
         sync::create_directories(FilePath::new(text)).with_context(cannot)?;
-        let directory = fs::canonicalize(text).with_context(|| format!("cannot open the directory {text}"))?;
-        let url = Url::from_directory_path(&directory).map_err(|()| anyhow::anyhow!("{text} is no absolute path"))?;
+        let directory =
+            fs::canonicalize(text).with_context(|| format!("cannot open the directory {text}"))?;
+        let url = Url::from_directory_path(&directory)
+            .map_err(|()| anyhow::anyhow!("{text} is no absolute path"))?;
         let prefix = Path::from_absolute_path(&directory)?;
-        Ok(Target { store: Arc::new(LocalFileSystem::new()), prefix, directory: Some(directory), url })
+        Ok(Target {
+            store: Arc::new(LocalFileSystem::new()),
+            prefix,
+            directory: Some(directory),
+            url,
+        })
     }
 
     /// The store.
@@ -113,16 +123,19 @@ impl Target {
         if !has_no_keys {
             return error;
         }
-        error.context("there are no keys for the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+        error.context(
+            "there are no keys for the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        )
     }
 
-    /// The partitions below a path in the set, in the order of their keys. `""` is all of them. A set that is in a directory
-    /// beside the runs is none of this one.
+    /// The partitions below a path in the set, in the order of their keys. `""` is all of them. A
+    /// set that is in a directory beside the runs is none of this one.
     pub async fn partitions(&self, below: &str) -> Result<Partitions> {
         let prefix = Path::from_iter(self.prefix.parts().chain(Path::parse(below)?.parts()));
         let listed = self.store.list(Some(&prefix)).try_collect().await;
         let objects: Vec<_> = listed.map_err(|error| self.refused(error))?;
-        let sizes: BTreeMap<Path, u64> = objects.into_iter().map(|object| (object.location, object.size)).collect();
+        let sizes: BTreeMap<Path, u64> =
+            objects.into_iter().map(|object| (object.location, object.size)).collect();
         let mut partitions = Partitions::default();
         let mut seen = BTreeSet::new();
         for partition in sizes.keys().filter_map(|key| self.partition_of(key)) {
@@ -130,7 +143,8 @@ impl Target {
                 continue;
             }
             let key = partition.clone().join(MANIFEST);
-            let partition = Path::from_iter(partition.prefix_match(&self.prefix).into_iter().flatten());
+            let partition =
+                Path::from_iter(partition.prefix_match(&self.prefix).into_iter().flatten());
             if !sizes.contains_key(&key) {
                 let why = "it has no sealed.json: its seal was interrupted, or the file is lost: \
                            seal the recording again, or remove its directory";
@@ -147,14 +161,16 @@ impl Target {
             };
             match self.faults(&manifest, &sizes).into_iter().next() {
                 None => partitions.complete.push(manifest),
-                Some(fault) => partitions.unreadable.push(Unreadable { partition, why: format!("{fault}: {REMEDY}") }),
+                Some(fault) => partitions
+                    .unreadable
+                    .push(Unreadable { partition, why: format!("{fault}: {REMEDY}") }),
             }
         }
         Ok(partitions)
     }
 
-    /// What is wrong with the files of a visible partition: their lengths, and in a directory their checksums. The recording
-    /// may be removed if nothing is.
+    /// What is wrong with the files of a visible partition: their lengths, and in a directory their
+    /// checksums. The recording may be removed if nothing is.
     pub async fn faults_of(&self, manifest: &Manifest) -> Result<Vec<String>> {
         let place = Path::from_iter(self.prefix.parts().chain(manifest.partition().parts()));
         let listed = self.store.list(Some(&place)).try_collect::<Vec<_>>().await;
@@ -164,7 +180,10 @@ impl Target {
         if let Some(place) = self.place(manifest).filter(|_| faults.is_empty()) {
             for file in manifest.files.values() {
                 let path = place.join(&file.name);
-                if let Err(error) = File::open(&path).map_err(anyhow::Error::from).and_then(|it| file.check_file(&it)) {
+                if let Err(error) = File::open(&path)
+                    .map_err(anyhow::Error::from)
+                    .and_then(|it| file.check_file(&it))
+                {
                     faults.push(format!("{} is damaged: {error:#}", path.display()));
                 }
             }
@@ -175,7 +194,9 @@ impl Target {
     /// What is wrong with the files of a partition, as far as their lengths show it.
     fn faults(&self, manifest: &Manifest, sizes: &BTreeMap<Path, u64>) -> Vec<String> {
         let mut faults = Vec::new();
-        for plain_name in manifest.table_files().chain(manifest.files.keys().cloned()).collect::<BTreeSet<_>>() {
+        for plain_name in
+            manifest.table_files().chain(manifest.files.keys().cloned()).collect::<BTreeSet<_>>()
+        {
             let key = self.key(manifest, manifest.file_name(&plain_name));
             let sealed = manifest.files.get(&plain_name).map(|file| file.bytes);
             match (sizes.get(&key), sealed) {
@@ -193,7 +214,8 @@ impl Target {
     fn partition_of(&self, key: &Path) -> Option<Path> {
         let parts: Vec<_> = key.prefix_match(&self.prefix)?.collect();
         let is_named = |(part, name): (&PathPart<'_>, &str)| part.as_ref().starts_with(name);
-        let is_file = parts.len() == 4 && parts.iter().zip(["run=", "host=", "process="]).all(is_named);
+        let is_file =
+            parts.len() == 4 && parts.iter().zip(["run=", "host=", "process="]).all(is_named);
         is_file.then(|| Path::from_iter(self.prefix.parts().chain(parts.into_iter().take(3))))
     }
 
@@ -210,13 +232,15 @@ impl Target {
 
     /// Makes a visible partition durable. A bucket's is.
     pub fn sync(&self, of: &Manifest) -> Result<()> {
-        let (Some(directory), Some(place)) = (&self.directory, self.place(of)) else { return Ok(()) };
+        let (Some(directory), Some(place)) = (&self.directory, self.place(of)) else {
+            return Ok(());
+        };
         sync::files(&place)?;
         place.ancestors().take_while(|it| it.starts_with(directory)).try_for_each(sync::path)
     }
 
-    /// Removes the partitions of a host that do not stay. An age is seen from now, or from its newest run if the clock is
-    /// wrong. Returns their places.
+    /// Removes the partitions of a host that do not stay. An age is seen from now, or from its
+    /// newest run if the clock is wrong. Returns their places.
     pub async fn remove_beyond(&self, host: &str, keep: Keep) -> Result<Vec<Path>> {
         let listed = self.store.list(Some(&self.prefix)).try_collect::<Vec<_>>().await;
         let objects = listed.map_err(|error| self.refused(error))?;
@@ -224,10 +248,15 @@ impl Target {
         let mut partitions: BTreeMap<Path, Stored> = BTreeMap::new();
         for object in objects {
             let Some(partition) = self.partition_of(&object.location) else { continue };
-            let parts: Vec<PathPart<'_>> = partition.prefix_match(&self.prefix).into_iter().flatten().collect();
+            let parts: Vec<PathPart<'_>> =
+                partition.prefix_match(&self.prefix).into_iter().flatten().collect();
             let started = parts[0].as_ref().strip_prefix("run=").and_then(started_ns);
             if let Some(started) = started.filter(|_| parts[1] == of_host) {
-                let stored = partitions.entry(partition).or_insert(Stored { started, bytes: 0, files: Vec::new() });
+                let stored = partitions.entry(partition).or_insert(Stored {
+                    started,
+                    bytes: 0,
+                    files: Vec::new(),
+                });
                 stored.bytes += object.size;
                 stored.files.push(object.location);
             }
@@ -235,7 +264,8 @@ impl Target {
         let oldest = match keep {
             Keep::Age(age) => {
                 let newest = partitions.values().map(|stored| stored.started).max().unwrap_or(0);
-                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                let now =
+                    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
                 newest.min(now.as_nanos() as u64).saturating_sub(age.as_nanos() as u64)
             }
             Keep::Bytes(bytes) => oldest_within(partitions.values(), bytes),
@@ -246,7 +276,8 @@ impl Target {
                 self.remove_directory(partition)?;
                 continue;
             }
-            // Without its manifest, a partition is none. An interrupted removal goes on the next time.
+            // Without its manifest, a partition is none. An interrupted removal goes on the next
+            // time.
             files.sort_by_key(|file| file.filename() != Some(MANIFEST));
             for file in files {
                 self.store.delete(file).await.with_context(|| format!("cannot remove {file}"))?;
@@ -260,25 +291,35 @@ impl Target {
 
     /// Removes a partition of a directory. It disappears at once.
     fn remove_directory(&self, partition: &Path) -> Result<()> {
-        let (Some(directory), Some(parts)) = (&self.directory, partition.prefix_match(&self.prefix)) else {
+        let (Some(directory), Some(parts)) =
+            (&self.directory, partition.prefix_match(&self.prefix))
+        else {
             return Ok(());
         };
         let place = directory.join(Path::from_iter(parts).as_ref());
         let work = self.work_directory("old")?;
-        fs::rename(&place, work.path().join("old")).with_context(|| format!("cannot remove {}", place.display()))?;
+        fs::rename(&place, work.path().join("old"))
+            .with_context(|| format!("cannot remove {}", place.display()))?;
         drop(work);
         // Fails for a directory that holds more.
-        place.ancestors().skip(1).take_while(|it| it != directory).try_for_each(fs::remove_dir).ok();
+        place
+            .ancestors()
+            .skip(1)
+            .take_while(|it| it != directory)
+            .try_for_each(fs::remove_dir)
+            .ok();
         Ok(())
     }
 
-    /// A directory for a partition: beside the partitions, or among the temporary files if the target is a bucket.
+    /// A directory for a partition: beside the partitions, or among the temporary files if the
+    /// target is a bucket.
     pub fn work_directory(&self, process: &str) -> Result<WorkDirectory> {
         let base = self.work_base();
         for attempt in 0..1_000 {
             let name = process.replace(['/', '\\'], "_");
             let path = base.join(format!("{WORK}{name}-{}-{attempt}", std::process::id()));
-            let lock = File::create(lock_file(&path)).with_context(|| format!("cannot write to {}", base.display()))?;
+            let lock = File::create(lock_file(&path))
+                .with_context(|| format!("cannot write to {}", base.display()))?;
             // Another seal may have found the file before it was locked, and removed it.
             let is_locked = lock.try_lock().is_ok() && is_at(&lock, &lock_file(&path));
             if is_locked && fs::create_dir(&path).is_ok() {
@@ -302,15 +343,18 @@ impl Target {
             }
             if !path.is_dir() {
                 // It was interrupted before it made its directory, or after it removed that.
-                let is_alone = path.extension().is_some_and(|it| it == "lock") && !path.with_extension("").exists();
-                if let Some(lock) = File::open(&path).ok().filter(|lock| is_alone && lock.try_lock().is_ok()) {
+                let is_alone = path.extension().is_some_and(|it| it == "lock")
+                    && !path.with_extension("").exists();
+                if let Some(lock) =
+                    File::open(&path).ok().filter(|lock| is_alone && lock.try_lock().is_ok())
+                {
                     let _ = fs::remove_file(&path);
                     drop(lock);
                 }
                 continue;
             }
-            let is_held =
-                File::open(lock_file(&path)).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
+            let is_held = File::open(lock_file(&path))
+                .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
             if is_held {
                 continue;
             }
@@ -335,19 +379,26 @@ impl Target {
     async fn upload(&self, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
         for SealedFile { name, .. } in manifest.files.values() {
             let cannot = || format!("cannot write {name} to {}", self.url);
-            self.upload_file(&work.path().join(name), &self.key(manifest, name)).await.with_context(cannot)?;
+            self.upload_file(&work.path().join(name), &self.key(manifest, name))
+                .await
+                .with_context(cannot)?;
         }
         let manifest_bytes = fs::read(work.path().join(MANIFEST))?;
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        match self.store.put_opts(&self.key(manifest, MANIFEST), manifest_bytes.into(), options).await {
+        match self
+            .store
+            .put_opts(&self.key(manifest, MANIFEST), manifest_bytes.into(), options)
+            .await
+        {
             Ok(_) => Ok(true),
             Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
             Err(error) => Err(error).with_context(|| format!("cannot write to {}", self.url)),
         }
     }
 
-    /// Removes the files in the visible partition of a bucket that do not belong to it, as an interrupted seal leaves them,
-    /// or one that was slower. Engines that read all files of a name would read them. It may fail: `sealed.json` names none.
+    /// Removes the files in the visible partition of a bucket that do not belong to it, as an
+    /// interrupted seal leaves them, or one that was slower. Engines that read all files of a name
+    /// would read them. It may fail: `sealed.json` names none.
     pub async fn remove_unnamed(&self, visible: &Manifest) {
         if self.directory.is_some() || visible.files.is_empty() {
             return;
@@ -407,7 +458,8 @@ impl fmt::Display for Unreadable {
 }
 
 /// What to do about a partition whose files are damaged.
-const REMEDY: &str = "copy it from a whole set, or remove its directory, and seal the recording again";
+const REMEDY: &str =
+    "copy it from a whole set, or remove its directory, and seal the recording again";
 
 /// An error: a manifest is no JSON, or differs from its checksum.
 #[derive(Debug)]
@@ -423,12 +475,16 @@ impl std::error::Error for DamagedManifest {}
 
 /// Reads a manifest.
 fn read(key: &Path, text: &[u8]) -> Result<Manifest> {
-    let manifest =
-        Manifest::from_json(text).map_err(|error| DamagedManifest(format!("{key} is damaged: {error:#}: {REMEDY}")))?;
+    let manifest = Manifest::from_json(text)
+        .map_err(|error| DamagedManifest(format!("{key} is damaged: {error:#}: {REMEDY}")))?;
     let (layout, schema) = (manifest.layout_version, manifest.schema_version);
-    for (what, found, known) in [("layout", layout, LAYOUT_VERSION), ("tables", schema, SCHEMA_VERSION)] {
+    for (what, found, known) in
+        [("layout", layout, LAYOUT_VERSION), ("tables", schema, SCHEMA_VERSION)]
+    {
         if found > known {
-            bail!("{key} has version {found} of the {what}, and this metaspy reads up to {known}: install a newer one");
+            bail!(
+                "{key} has version {found} of the {what}, and this metaspy reads up to {known}: install a newer one"
+            );
         }
     }
     Ok(manifest)
@@ -441,7 +497,8 @@ struct Stored {
     files: Vec<Path>,
 }
 
-/// The begin of the oldest run that stays, if the newest ones stay that have room in this number of bytes.
+/// The begin of the oldest run that stays, if the newest ones stay that have room in this number of
+/// bytes.
 fn oldest_within<'s>(partitions: impl Iterator<Item = &'s Stored>, bytes: u64) -> u64 {
     let mut by_run: BTreeMap<u64, u64> = BTreeMap::new();
     partitions.for_each(|stored| *by_run.entry(stored.started).or_default() += stored.bytes);
@@ -466,12 +523,17 @@ pub fn split(set: &str) -> (String, String) {
     }
 }
 
-/// A store that does not answer for some seconds is reported. Whoever waits for it longer decides when to try again.
+/// A store that does not answer for some seconds is reported. Whoever waits for it longer decides
+/// when to try again.
 fn retry() -> RetryConfig {
     RetryConfig { max_retries: 4, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() }
 }
 
-fn publish_by_rename(directory: &FilePath, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
+fn publish_by_rename(
+    directory: &FilePath,
+    work: &WorkDirectory,
+    manifest: &Manifest,
+) -> Result<bool> {
     let place = directory.join(manifest.partition().as_ref());
     let parent = place.parent().expect("a partition has three parts");
     fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
@@ -515,8 +577,7 @@ mod tests {
 
     /// Seals a content that no seal before has published when this one begins.
     async fn seal(target: &Target, content: &str) -> (bool, Manifest) {
-        let fields =
-            r#"{"schema_version":2,"run":"a","host":"b","process":"c","events":0,"bytes":0,"tables":["events"]}"#;
+        let fields = r#"{"schema_version":2,"run":"a","host":"b","process":"c","events":0,"bytes":0,"tables":["events"]}"#;
         let mut manifest = Manifest::from_json(fields.as_bytes()).expect("it is a manifest");
         let work = target.work_directory(&manifest.process).expect("there is room");
         fs::write(work.path().join("events.parquet"), content).expect("there is room");
@@ -525,7 +586,8 @@ mod tests {
         let text = manifest.to_json().expect("it is JSON");
         fs::write(work.path().join(MANIFEST), text).expect("there is room");
         let is_new = target.publish(work, &manifest).await.expect("the store takes it");
-        let visible = target.manifest(&manifest).await.expect("it can be read").expect("it is published");
+        let visible =
+            target.manifest(&manifest).await.expect("it can be read").expect("it is published");
         target.remove_unnamed(&visible).await;
         (is_new, visible)
     }
@@ -534,7 +596,8 @@ mod tests {
     async fn a_slower_seal_into_a_bucket_leaves_the_data_of_the_faster_one() {
         let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
         let url = Url::parse("memory:///").expect("it is an address");
-        let target = Target { store: store.clone(), prefix: Path::from("set"), directory: None, url };
+        let target =
+            Target { store: store.clone(), prefix: Path::from("set"), directory: None, url };
         let (is_new, long) = seal(&target, "a whole recording").await;
         assert!(is_new);
         let (is_new, visible) = seal(&target, "a part of it").await;
@@ -542,7 +605,8 @@ mod tests {
         let partitions = target.partitions("").await.expect("it can be read");
         assert_eq!((partitions.complete, partitions.unreadable), (vec![long.clone()], Vec::new()));
         let key = target.key(&long, &long.files["events.parquet"].name);
-        let read = store.get(&key).await.expect("it is there").bytes().await.expect("it can be read");
+        let read =
+            store.get(&key).await.expect("it is there").bytes().await.expect("it can be read");
         assert_eq!(read, "a whole recording");
         let left: Vec<_> = store.list(None).try_collect().await.expect("it can be read");
         assert_eq!(left.len(), 2, "{left:?}");

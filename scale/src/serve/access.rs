@@ -1,4 +1,5 @@
-//! Who may ask: programs of this machine on loopback, and elsewhere whoever has the token. No page of another site.
+//! Who may ask: programs of this machine on loopback, and elsewhere whoever has the token. No page
+//! of another site.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -33,7 +34,8 @@ pub struct Token(String);
 impl Token {
     /// Reads it from a file.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = files::read_text(path).with_context(|| format!("cannot read the token in {}", path.display()))?;
+        let text = files::read_text(path)
+            .with_context(|| format!("cannot read the token in {}", path.display()))?;
         let token = text.trim();
         if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             bail!("{} has no token: write {SHORTEST} or more letters and digits", path.display());
@@ -45,7 +47,8 @@ impl Token {
     pub fn random() -> Result<Self> {
         let mut bytes = [0; RANDOM];
         let filled = getrandom::fill(&mut bytes);
-        filled.context("cannot make a token: write one into a file, and name it with --token-file")?;
+        filled
+            .context("cannot make a token: write one into a file, and name it with --token-file")?;
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
@@ -56,8 +59,11 @@ impl Token {
 
     /// True for this header. Hashes are compared, which takes the same time for every wrong token.
     fn is(&self, authorization: Option<&HeaderValue>) -> bool {
-        let sent = authorization.and_then(|it| it.to_str().ok()).and_then(|it| it.strip_prefix("Bearer "));
-        sent.is_some_and(|sent| blake3::hash(sent.trim().as_bytes()) == blake3::hash(self.0.as_bytes()))
+        let sent =
+            authorization.and_then(|it| it.to_str().ok()).and_then(|it| it.strip_prefix("Bearer "));
+        sent.is_some_and(|sent| {
+            blake3::hash(sent.trim().as_bytes()) == blake3::hash(self.0.as_bytes())
+        })
     }
 }
 
@@ -84,23 +90,32 @@ impl Access {
         if token.is(headers.get(header::AUTHORIZATION)) {
             return None;
         }
-        let message = "the token is missing or wrong: send the header `Authorization: Bearer TOKEN`".to_owned();
+        let message =
+            "the token is missing or wrong: send the header `Authorization: Bearer TOKEN`"
+                .to_owned();
         let mut refusal = Failed(StatusCode::UNAUTHORIZED, message).into_response();
         refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         Some(refusal)
     }
 }
 
-/// True if a browser sends the request for a page of another origin. A link that somebody follows is none.
+/// True if a browser sends the request for a page of another origin. A link that somebody follows
+/// is none.
 fn is_from_another_site(headers: &HeaderMap) -> bool {
     let host = text(headers, header::HOST);
-    let is_own = |origin: &str| origin.split_once("://").is_some_and(|(_, name)| name.eq_ignore_ascii_case(host));
+    let is_own = |origin: &str| {
+        origin.split_once("://").is_some_and(|(_, name)| name.eq_ignore_ascii_case(host))
+    };
     // Images and forms send no `Origin`.
     let is_part_of_page = || {
-        let is_other = matches!(text(headers, HeaderName::from_static("sec-fetch-site")), "cross-site" | "same-site");
+        let is_other = matches!(
+            text(headers, HeaderName::from_static("sec-fetch-site")),
+            "cross-site" | "same-site"
+        );
         is_other && text(headers, HeaderName::from_static("sec-fetch-mode")) != "navigate"
     };
-    headers.contains_key(header::ORIGIN) && !is_own(text(headers, header::ORIGIN)) || is_part_of_page()
+    headers.contains_key(header::ORIGIN) && !is_own(text(headers, header::ORIGIN))
+        || is_part_of_page()
 }
 
 fn text(headers: &HeaderMap, name: HeaderName) -> &str {
@@ -109,7 +124,10 @@ fn text(headers: &HeaderMap, name: HeaderName) -> &str {
 
 /// True for a loopback address or `localhost`, with or without a port.
 fn is_loopback(host: &str) -> bool {
-    let name = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
+    let name = host
+        .rsplit_once(':')
+        .filter(|(_, port)| port.parse::<u16>().is_ok())
+        .map_or(host, |(name, _)| name);
     let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
@@ -127,10 +145,14 @@ mod tests {
 
     #[test]
     fn names_of_other_machines_are_refused() {
-        for host in ["localhost", "localhost:9464", "127.0.0.1", "127.0.0.1:80", "[::1]:9464", "[::1]"] {
+        for host in
+            ["localhost", "localhost:9464", "127.0.0.1", "127.0.0.1:80", "[::1]:9464", "[::1]"]
+        {
             assert!(is_loopback(host), "{host}");
         }
-        for host in ["", "evil.example", "evil.example:9464", "localhost.evil.example", "10.0.0.1:9464"] {
+        for host in
+            ["", "evil.example", "evil.example:9464", "localhost.evil.example", "10.0.0.1:9464"]
+        {
             assert!(!is_loopback(host), "{host}");
         }
     }
@@ -141,9 +163,17 @@ mod tests {
         let host = ("host", "localhost:9464");
         assert_eq!(status(&access, &[host]), None);
         assert_eq!(status(&access, &[host, ("origin", "http://localhost:9464")]), None);
-        assert_eq!(status(&access, &[host, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]), None);
+        assert_eq!(
+            status(
+                &access,
+                &[host, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]
+            ),
+            None
+        );
         assert_eq!(status(&access, &[host, ("sec-fetch-site", "same-origin")]), None);
-        for origin in ["null", "", "http://localhost", "http://localhost:3000", "https://evil.example"] {
+        for origin in
+            ["null", "", "http://localhost", "http://localhost:3000", "https://evil.example"]
+        {
             assert_eq!(status(&access, &[host, ("origin", origin)]), Some(403), "{origin}");
         }
         for mode in ["no-cors", "cors"] {
@@ -158,7 +188,9 @@ mod tests {
         let access = Access { address: ([10, 0, 0, 1], 9464).into(), token };
         let host = ("host", "metrics.example");
         assert_eq!(status(&access, &[host, ("authorization", "Bearer 0123456789abcdef")]), None);
-        for wrong in ["Bearer 0123456789abcdeF", "Bearer ", "0123456789abcdef", "Basic 0123456789abcdef"] {
+        for wrong in
+            ["Bearer 0123456789abcdeF", "Bearer ", "0123456789abcdef", "Basic 0123456789abcdef"]
+        {
             assert_eq!(status(&access, &[host, ("authorization", wrong)]), Some(401), "{wrong}");
         }
         assert_eq!(status(&access, &[host]), Some(401));

@@ -21,13 +21,19 @@ const CONNECTIONS: usize = 256;
 const HEAD: Duration = Duration::from_secs(10);
 /// The time in which a client reads its answer.
 const READ: Duration = Duration::from_secs(60);
-/// The time after which a listener that failed is tried again: the process may have too many files open.
+/// The time after which a listener that failed is tried again: the process may have too many files
+/// open.
 const AGAIN: Duration = Duration::from_millis(100);
 /// The time in which requests end after an interrupt.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Answers requests, each of them within some time, until it is interrupted.
-pub async fn serve(listener: TcpListener, router: Router, answer: Duration, interrupted: impl Future<Output = ()>) {
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    answer: Duration,
+    interrupted: impl Future<Output = ()>,
+) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut interrupted = pin!(interrupted);
     let next = || async {
@@ -46,7 +52,8 @@ pub async fn serve(listener: TcpListener, router: Router, answer: Duration, inte
         };
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD).keep_alive(false);
-        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
+        let connection =
+            http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
         tokio::spawn(async move {
             // The client may be gone.
             let _ = timeout(HEAD + answer + READ, connection).await;

@@ -83,11 +83,16 @@ pub async fn table(
     let Path(name) = name?;
     let source = recent.source().await;
     if !source.names().contains(&name) {
-        return Err(Failed(StatusCode::NOT_FOUND, format!("there is no table `{name}`: / lists them")));
+        return Err(Failed(
+            StatusCode::NOT_FOUND,
+            format!("there is no table `{name}`: / lists them"),
+        ));
     }
     // A row has a byte and more, and an offset beyond all numbers of the engine is beyond all rows.
-    let (limit, offset) = (limit.unwrap_or(ROWS).min(ANSWER), offset.unwrap_or(0).min(u32::MAX as usize));
-    let rows = run_bounded_sql(&format!("SELECT * FROM \"{name}\""), &source).await.map_err(wrong)?;
+    let (limit, offset) =
+        (limit.unwrap_or(ROWS).min(ANSWER), offset.unwrap_or(0).min(u32::MAX as usize));
+    let rows =
+        run_bounded_sql(&format!("SELECT * FROM \"{name}\""), &source).await.map_err(wrong)?;
     // With an order, each row is on one page.
     let order = order(&name, &rows);
     answer(rows.sort(order).and_then(|rows| rows.limit(offset, Some(limit))).map_err(wrong)?).await
@@ -95,7 +100,9 @@ pub async fn table(
 
 /// An order in which no two rows of a table are equal, unless all of their columns are.
 fn order(table: &str, rows: &SqlQuery) -> Vec<SortExpr> {
-    let is_key = |column: &&Column| table != "events" || ["run", "host", "process", "event"].contains(&column.name());
+    let is_key = |column: &&Column| {
+        table != "events" || ["run", "host", "process", "event"].contains(&column.name())
+    };
     let columns = rows.schema().columns();
     columns.iter().filter(is_key).map(|column| col(column.clone()).sort(true, true)).collect()
 }
@@ -107,8 +114,9 @@ pub async fn event(
     Parameters(OfProcess { process }): Parameters<OfProcess>,
 ) -> Result<Response, Failed> {
     let Path(event) = event?;
-    let condition =
-        process.as_ref().map_or(String::new(), |process| format!(" AND process = '{}'", process.replace('\'', "''")));
+    let condition = process.as_ref().map_or(String::new(), |process| {
+        format!(" AND process = '{}'", process.replace('\'', "''"))
+    });
     let source = recent.source().await;
     let columns = match source.recordings().is_empty() {
         // Sealed events have no index of their effects.
@@ -122,7 +130,8 @@ pub async fn event(
     let rows = rows(run_bounded_sql(&sql, &source).await.map_err(wrong)?).await?;
     if rows.iter().all(|batch| batch.num_rows() == 0) {
         let of = process.map_or(String::new(), |process| format!(" of process `{process}`"));
-        let message = format!("there is no event {event}{of}: /tables/events lists those in the window");
+        let message =
+            format!("there is no event {event}{of}: /tables/events lists those in the window");
         return Err(Failed(StatusCode::NOT_FOUND, message));
     }
     array(&rows)
@@ -156,7 +165,8 @@ async fn rows(query: SqlQuery) -> Result<Vec<RecordBatch>, Failed> {
 
 fn array(rows: &[RecordBatch]) -> Result<Response, Failed> {
     let mut writer = explicit(Answer { bytes: Vec::new(), is_full: false });
-    let written = rows.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish());
+    let written =
+        rows.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish());
     let Answer { bytes, is_full } = writer.into_inner();
     if is_full {
         return Err(too_many_rows());
@@ -167,7 +177,10 @@ fn array(rows: &[RecordBatch]) -> Result<Response, Failed> {
 
 /// The answer to a query whose rows are more than an answer has.
 pub fn too_many_rows() -> Failed {
-    Failed(StatusCode::PAYLOAD_TOO_LARGE, "too many rows: add LIMIT, or run metaspy query".to_owned())
+    Failed(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "too many rows: add LIMIT, or run metaspy query".to_owned(),
+    )
 }
 
 /// The answer to a query that cannot run.

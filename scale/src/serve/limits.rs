@@ -31,7 +31,8 @@ const PIECE: usize = 64 << 10;
 /// Where answers are made, and what they may take.
 #[derive(Clone)]
 pub struct Limits {
-    /// Threads of their own: a query that computes does not give way, and then the others neither accept nor time out.
+    /// Threads of their own: a query that computes does not give way, and then the others neither
+    /// accept nor time out.
     engine: Handle,
     /// The time of an answer at most.
     most: Duration,
@@ -75,7 +76,8 @@ impl Limits {
         };
         head.headers.insert(header::CONTENT_LENGTH, bytes.len().into());
         let pieces = bytes.len().div_ceil(PIECE).min(ANSWERS / PIECE) as u32;
-        let place = self.answers.clone().acquire_many_owned(pieces).await.expect("it is never closed");
+        let place =
+            self.answers.clone().acquire_many_owned(pieces).await.expect("it is never closed");
         let write = |(mut left, place): (bytes::Bytes, _)| async move {
             let piece = left.split_to(left.len().min(PIECE));
             (!piece.is_empty()).then_some((Ok::<_, Infallible>(piece), (left, place)))
@@ -89,7 +91,8 @@ pub async fn hold(State(limits): State<Limits>, request: Request, next: Next) ->
     let answer = tokio::time::timeout(limits.most, limits.answer(request, next)).await;
     answer.unwrap_or_else(|_| {
         let seconds = limits.most.as_secs();
-        let message = format!("the query takes more than {seconds} s: ask for less, or run metaspy query");
+        let message =
+            format!("the query takes more than {seconds} s: ask for less, or run metaspy query");
         Failed(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
     })
 }
@@ -104,6 +107,7 @@ pub fn stopped(error: DataFusionError) -> Failed {
 
 /// The answer to a query that needs more memory.
 pub fn memory_spent(why: &str) -> Failed {
-    let message = format!("the memory for queries is spent: ask for less, or run metaspy query ({why})");
+    let message =
+        format!("the memory for queries is spent: ask for less, or run metaspy query ({why})");
     Failed(StatusCode::SERVICE_UNAVAILABLE, message)
 }

@@ -33,12 +33,15 @@ impl Collector for Values {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         for (at, metric) in self.family.metrics.iter().enumerate() {
             let unit = metric.is_time.then_some(&Unit::Seconds);
-            let mut of_metric = encoder.encode_descriptor(metric.name, metric.about, unit, metric.kind)?;
+            let mut of_metric =
+                encoder.encode_descriptor(metric.name, metric.about, unit, metric.kind)?;
             for row in &self.rows {
                 let Some(value) = row.values[at] else { continue };
                 let mut of_row = of_metric.encode_family(&row.labels)?;
                 match metric.kind {
-                    MetricType::Counter => of_row.encode_counter::<NoLabelSet, f64, u64>(&value, None)?,
+                    MetricType::Counter => {
+                        of_row.encode_counter::<NoLabelSet, f64, u64>(&value, None)?
+                    }
                     _ => of_row.encode_gauge(&value)?,
                 }
             }

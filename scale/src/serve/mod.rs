@@ -1,7 +1,9 @@
-//! `metaspy serve`: recordings over HTTP, to read: tallies for Prometheus, and tables, events and queries as JSON.
+//! `metaspy serve`: recordings over HTTP, to read: tallies for Prometheus, and tables, events and
+//! queries as JSON.
 //!
-//! It listens on loopback unless an address is given, and elsewhere requests need a token. A page in a browser cannot reach
-//! it, neither from another site nor under a name of its own. Time, memory and connections are bounded.
+//! It listens on loopback unless an address is given, and elsewhere requests need a token. A page
+//! in a browser cannot reach it, neither from another site nor under a name of its own. Time,
+//! memory and connections are bounded.
 
 mod access;
 mod connections;
@@ -35,7 +37,8 @@ use recent::Recent;
 /// Runs the command, until it is interrupted.
 pub async fn run(options: &arguments::Serve) -> Result<bool> {
     let sources = Recent::open(options.sources.clone(), options.memory).await?;
-    let cannot = || format!("cannot listen on {}: choose another address with --listen", options.listen);
+    let cannot =
+        || format!("cannot listen on {}: choose another address with --listen", options.listen);
     let listener = TcpListener::bind(options.listen).await.with_context(cannot)?;
     let address = listener.local_addr()?;
     let token = match &options.token_file {
@@ -50,7 +53,11 @@ pub async fn run(options: &arguments::Serve) -> Result<bool> {
     let interrupted = interrupted()?;
     let engine = threads::runtime()?;
     let most = Duration::from_secs(options.timeout);
-    let router = router(sources, Arc::new(Access { address, token }), Limits::new(engine.handle().clone(), most));
+    let router = router(
+        sources,
+        Arc::new(Access { address, token }),
+        Limits::new(engine.handle().clone(), most),
+    );
     connections::serve(listener, router, most, interrupted).await;
     engine.shutdown_background();
     Ok(true)

@@ -1,5 +1,5 @@
-//! The queries of clients. Each runs in a process of its own, whose memory the system bounds: functions of SQL make values
-//! of any length, and the engine counts the memory of few of them.
+//! The queries of clients. Each runs in a process of its own, whose memory the system bounds:
+//! functions of SQL make values of any length, and the engine counts the memory of few of them.
 //!
 //! A list of functions that are left out would not do, because any function may make a long value.
 //! Neither would an allocator that counts: nothing can evade what the system refuses.
@@ -29,7 +29,14 @@ pub async fn rows(sql: &str, recent: &Recent, most: usize) -> Result<Vec<u8>, Fa
     }
     let memory = recent.memory();
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
-    command.args(["query", "--json", "--memory", &(memory / 2).to_string(), "--address-space", &memory.to_string()]);
+    command.args([
+        "query",
+        "--json",
+        "--memory",
+        &(memory / 2).to_string(),
+        "--address-space",
+        &memory.to_string(),
+    ]);
     command.arg("--").arg(sql).args(recent.names());
     // Each arena of the allocator reserves address space that it does not use.
     command
@@ -39,8 +46,10 @@ pub async fn rows(sql: &str, recent: &Recent, most: usize) -> Result<Vec<u8>, Fa
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     // It ends with the request.
-    let mut process = command.kill_on_drop(true).spawn().context("cannot start a process for the query")?;
-    let (out, err) = process.stdout.take().zip(process.stderr.take()).context("the process has no output")?;
+    let mut process =
+        command.kill_on_drop(true).spawn().context("cannot start a process for the query")?;
+    let (out, err) =
+        process.stdout.take().zip(process.stderr.take()).context("the process has no output")?;
     let (rows, report) = tokio::join!(read(out, most), read(err, REPORT));
     let (rows, report) = (rows?, report?);
     if rows.len() > most {
@@ -52,7 +61,9 @@ pub async fn rows(sql: &str, recent: &Recent, most: usize) -> Result<Vec<u8>, Fa
     match status.code() {
         // 1: a recording is damaged, and these are its readable rows.
         Some(0 | 1) => Ok(rows),
-        Some(_) if !report.contains(MEMORY_SPENT) => Err(Failed(StatusCode::BAD_REQUEST, report.to_owned())),
+        Some(_) if !report.contains(MEMORY_SPENT) => {
+            Err(Failed(StatusCode::BAD_REQUEST, report.to_owned()))
+        }
         // A process that gets no memory ends by a signal.
         _ => Err(memory_spent(report)),
     }

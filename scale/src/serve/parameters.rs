@@ -9,7 +9,8 @@ use url::form_urlencoded;
 
 use super::Failed;
 
-/// The parameters of a request. One that the page does not have is an error: a typo would otherwise select other rows.
+/// The parameters of a request. One that the page does not have is an error: a typo would otherwise
+/// select other rows.
 pub(super) struct Parameters<T>(pub T);
 
 /// What a page has as parameters.
@@ -30,7 +31,8 @@ impl<T: Named, S: Sync> FromRequestParts<S> for Parameters<T> {
     type Rejection = Failed;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failed> {
-        let names = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).map(|(name, _)| name);
+        let names = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes())
+            .map(|(name, _)| name);
         match names.into_iter().find(|name| !T::NAMES.contains(&&**name)) {
             Some(unknown) => Err(Failed(StatusCode::BAD_REQUEST, message::<T>(&unknown))),
             None => Ok(Parameters(Query::try_from_uri(&parts.uri)?.0)),

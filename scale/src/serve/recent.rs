@@ -28,7 +28,11 @@ impl Recent {
         for warning in source.warnings() {
             print_message(&format_args!("metaspy serve: {warning}"));
         }
-        Ok(Recent { names: names.into(), memory, read: Arc::new(Mutex::new((Instant::now(), source))) })
+        Ok(Recent {
+            names: names.into(),
+            memory,
+            read: Arc::new(Mutex::new((Instant::now(), source))),
+        })
     }
 
     /// Their names, as the command has them.
@@ -45,7 +49,8 @@ impl Recent {
     pub async fn source(&self) -> Source {
         let mut read = self.read.lock().await;
         let (at, source) = &mut *read;
-        if at.elapsed() >= AGE && (source.may_grow() || self.names.iter().any(|name| name.is_dir())) {
+        if at.elapsed() >= AGE && (source.may_grow() || self.names.iter().any(|name| name.is_dir()))
+        {
             *at = Instant::now();
             if let Ok(newer) = Source::open(&self.names).await {
                 *source = newer;

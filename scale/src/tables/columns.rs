@@ -22,13 +22,19 @@ pub fn texts<T: AsRef<str>>(name: &str, values: impl IntoIterator<Item = Option<
 
 /// A column of numbers below 2⁶³.
 pub fn integers(name: &str, values: impl IntoIterator<Item = Option<u64>>) -> Column {
-    let values = values.into_iter().map(|value| value.map(|value| value.min(i64::MAX as u64) as i64));
+    let values =
+        values.into_iter().map(|value| value.map(|value| value.min(i64::MAX as u64) as i64));
     (name.to_owned(), Arc::new(Int64Array::from_iter(values)))
 }
 
 /// A column of small numbers.
 pub fn small(name: &str, values: impl IntoIterator<Item = Option<u32>>) -> Column {
-    (name.to_owned(), Arc::new(Int32Array::from_iter(values.into_iter().map(|value| value.map(|value| value as i32)))))
+    (
+        name.to_owned(),
+        Arc::new(Int32Array::from_iter(
+            values.into_iter().map(|value| value.map(|value| value as i32)),
+        )),
+    )
 }
 
 /// A column of keys: any 64 bits.
@@ -53,26 +59,36 @@ pub fn subjects(
     values: impl Iterator<Item = Option<Subject>> + Clone,
 ) -> [Column; 2] {
     let kinds = KindNames::of(recording);
-    let kind = texts(&format!("{prefix}_kind"), values.clone().map(|subject| Some(kinds.name(subject?))));
+    let kind =
+        texts(&format!("{prefix}_kind"), values.clone().map(|subject| Some(kinds.name(subject?))));
     let key = keys(&format!("{prefix}_key"), values.map(|subject| Some(subject?.key)));
     [kind, key]
 }
 
 /// The rows of one recording.
-pub fn batch(recording: &Recording, columns: impl IntoIterator<Item = Column>) -> Result<RecordBatch> {
+pub fn batch(
+    recording: &Recording,
+    columns: impl IntoIterator<Item = Column>,
+) -> Result<RecordBatch> {
     let columns: Vec<Column> = columns.into_iter().collect();
     let rows = columns.first().map_or(0, |(_, column)| column.len());
     let constant = |name: &str, value: &str| texts(name, std::iter::repeat_n(Some(value), rows));
-    let own =
-        [constant("run", &recording.run), constant("host", &recording.host), constant("process", &recording.process)];
+    let own = [
+        constant("run", &recording.run),
+        constant("host", &recording.host),
+        constant("process", &recording.process),
+    ];
     let all: Vec<Column> = own.into_iter().chain(columns).collect();
-    let fields: Vec<Field> =
-        all.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), true)).collect();
+    let fields: Vec<Field> = all
+        .iter()
+        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
+        .collect();
     let columns = all.into_iter().map(|(_, column)| column).collect();
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }
 
-/// The names of the kinds of subjects. Kinds with equal names are distinguished: `NodeId`, `NodeId (2)`.
+/// The names of the kinds of subjects. Kinds with equal names are distinguished: `NodeId`,
+/// `NodeId (2)`.
 pub struct KindNames {
     /// Sorted by the number of the kind.
     names: Vec<(u16, String)>,
@@ -86,7 +102,8 @@ impl KindNames {
         kinds.sort();
         let mut names: Vec<(u16, String)> = Vec::with_capacity(kinds.len());
         for (number, name) in &kinds {
-            let before = kinds.iter().filter(|(other, same)| same == name && other < number).count();
+            let before =
+                kinds.iter().filter(|(other, same)| same == name && other < number).count();
             let name = if before == 0 { name.clone() } else { format!("{name} ({})", before + 1) };
             names.push((*number, name));
         }

@@ -1,6 +1,7 @@
 //! What `metaspy findings` states of a recording.
 //!
-//! The search reads all events, so it runs when a query reads rows, not when one asks for the columns.
+//! The search reads all events, so it runs when a query reads rows, not when one asks for the
+//! columns.
 
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ pub fn table(recordings: &Arc<[Recording]>) -> Result<Option<Arc<dyn TableProvid
     let Some(first) = recordings.first() else { return Ok(None) };
     let schema = rows(first, &[])?.schema();
     let search = |recording: &Recording| {
-        Arc::new(Search { recording: recording.clone(), schema: schema.clone() }) as Arc<dyn PartitionStream>
+        Arc::new(Search { recording: recording.clone(), schema: schema.clone() })
+            as Arc<dyn PartitionStream>
     };
     let searches = recordings.iter().map(search).collect();
     Ok(Some(Arc::new(StreamingTable::try_new(schema, searches)?)))
@@ -102,14 +104,21 @@ fn rows(recording: &Recording, all: &[Numbered<'_>]) -> Result<RecordBatch> {
         texts("file", found().map(|finding| with_file(finding).map(|FoundSite { file, .. }| file))),
         small("line", found().map(|finding| with_file(finding).map(|FoundSite { line, .. }| line))),
     ];
-    let of_subjects = subjects(recording, "subject", found().map(|finding| Some(worst(finding)?.subject)));
+    let of_subjects =
+        subjects(recording, "subject", found().map(|finding| Some(worst(finding)?.subject)));
     let further = [
-        texts("subject", found().map(|finding| worst(finding).map(|FoundSubject { text, .. }| text))),
+        texts(
+            "subject",
+            found().map(|finding| worst(finding).map(|FoundSubject { text, .. }| text)),
+        ),
         integers("subjects", found().map(|finding| Some(finding.subjects.count))),
         integers("events", found().map(|finding| Some(finding.cost.events))),
         shares("events_share", found().map(|finding| Some(ppm(finding.cost.events_ppm)))),
         integers("time_ns", found().map(|finding| finding.cost.time_ns)),
-        shares("time_share", found().map(|finding| finding.cost.time_ns.map(|_| ppm(finding.cost.time_ppm)))),
+        shares(
+            "time_share",
+            found().map(|finding| finding.cost.time_ns.map(|_| ppm(finding.cost.time_ppm))),
+        ),
         text("time_of", |finding| finding.cost.of.word()),
         flags("at_least", found().map(|finding| Some(finding.cost.at_least))),
         text("certainty", |finding| finding.certainty.word()),
@@ -117,7 +126,10 @@ fn rows(recording: &Recording, all: &[Numbered<'_>]) -> Result<RecordBatch> {
         text("evidence", |finding| &finding.evidence.text),
         texts("numbers", found().map(|finding| Some(numbers(finding)))),
         text("filter", |finding| &finding.evidence.filter),
-        integers("event", found().map(|finding| finding.evidence.events.first().map(|event| event.raw()))),
+        integers(
+            "event",
+            found().map(|finding| finding.evidence.events.first().map(|event| event.raw())),
+        ),
         text("advice", |finding| &finding.advice),
         text("needs", |finding| &finding.needs),
         text("fingerprint", |finding| &finding.fingerprint),
@@ -131,6 +143,10 @@ fn rows(recording: &Recording, all: &[Numbered<'_>]) -> Result<RecordBatch> {
 
 /// The named numbers of the evidence, as JSON: each kind of finding has others.
 fn numbers(finding: &Finding) -> String {
-    let numbers = finding.evidence.numbers.iter().map(|(name, number)| ((*name).to_owned(), (*number).into()));
+    let numbers = finding
+        .evidence
+        .numbers
+        .iter()
+        .map(|(name, number)| ((*name).to_owned(), (*number).into()));
     Value::Object(numbers.collect::<Map<_, _>>()).to_string()
 }

@@ -1,7 +1,8 @@
-//! The tables of a recording. Every table has the columns `run`, `host` and `process` of its recording first.
+//! The tables of a recording. Every table has the columns `run`, `host` and `process` of its
+//! recording first.
 //!
-//! `events` is read in place, block by block, and `findings` are searched for. All others are small, and are made when a
-//! query names them.
+//! `events` is read in place, block by block, and `findings` are searched for. All others are
+//! small, and are made when a query names them.
 
 mod causes;
 pub mod columns;
@@ -26,12 +27,14 @@ use events::Events;
 
 /// The version of the tables. Columns and tables may be added; every other change increases it.
 ///
-/// Since version 2, the outcome of a failed call is `none` or `err` where its site returns an `Option` or a `Result`, and the
-/// files of a sealed set have the hash of their content in their names. Since version 3, the number of failures is null where
-/// hooks do not see what calls return. Since version 4, a cause in another process is null.
+/// Since version 2, the outcome of a failed call is `none` or `err` where its site returns an
+/// `Option` or a `Result`, and the files of a sealed set have the hash of their content in their
+/// names. Since version 3, the number of failures is null where hooks do not see what calls return.
+/// Since version 4, a cause in another process is null.
 pub const SCHEMA_VERSION: u32 = 4;
 
-/// A table that is neither `events` nor `findings`: its name, its meaning, and how the rows of one recording are made.
+/// A table that is neither `events` nor `findings`: its name, its meaning, and how the rows of one
+/// recording are made.
 struct Small {
     name: &'static str,
     about: &'static str,
@@ -39,10 +42,13 @@ struct Small {
 }
 
 /// The name and the meaning of the table of events.
-const EVENTS: (&str, &str) = ("events", "the events in the window, without calls of metaspy itself");
+const EVENTS: (&str, &str) =
+    ("events", "the events in the window, without calls of metaspy itself");
 
-/// The name and the meaning of the table of findings, which sealed sets lack: a search needs the recording.
-const FINDINGS: (&str, &str) = ("findings", "what is wrong with the program, as metaspy findings states it");
+/// The name and the meaning of the table of findings, which sealed sets lack: a search needs the
+/// recording.
+const FINDINGS: (&str, &str) =
+    ("findings", "what is wrong with the program, as metaspy findings states it");
 
 const SMALL: &[Small] = &[
     Small {
@@ -50,12 +56,32 @@ const SMALL: &[Small] = &[
         about: "the recordings of the query, and how complete they are",
         rows: program::recordings,
     },
-    Small { name: "sites", about: "the places in the code, also those that never ran", rows: program::sites },
+    Small {
+        name: "sites",
+        about: "the places in the code, also those that never ran",
+        rows: program::sites,
+    },
     Small { name: "lanes", about: "the threads", rows: program::lanes },
-    Small { name: "subjects", about: "the subjects, with labels and exact counts", rows: tallies::subjects_of },
-    Small { name: "tallies", about: "exact counts, outcomes and times by site and subject", rows: tallies::tallies },
-    Small { name: "relations", about: "the edges of the model between subjects", rows: causes::relations },
-    Small { name: "links", about: "further reasons of events, beside their causes", rows: causes::links },
+    Small {
+        name: "subjects",
+        about: "the subjects, with labels and exact counts",
+        rows: tallies::subjects_of,
+    },
+    Small {
+        name: "tallies",
+        about: "exact counts, outcomes and times by site and subject",
+        rows: tallies::tallies,
+    },
+    Small {
+        name: "relations",
+        about: "the edges of the model between subjects",
+        rows: causes::relations,
+    },
+    Small {
+        name: "links",
+        about: "further reasons of events, beside their causes",
+        rows: causes::links,
+    },
 ];
 
 /// True for a table that only recordings in place have.
@@ -100,5 +126,8 @@ pub fn table(recordings: &Arc<[Recording]>, name: &str) -> Result<Option<Arc<dyn
     };
     let Some(first) = batches.first() else { return Ok(None) };
     let schema = first.schema();
-    Ok(Some(Arc::new(MemTable::try_new(schema, batches.into_iter().map(|batch| vec![batch]).collect())?)))
+    Ok(Some(Arc::new(MemTable::try_new(
+        schema,
+        batches.into_iter().map(|batch| vec![batch]).collect(),
+    )?)))
 }

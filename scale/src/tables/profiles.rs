@@ -7,7 +7,9 @@ use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
 use metaspy_probe::{KindId, SiteId, Subject};
-use metaspy_reader::{ColumnKind, KeyKind, ProfileRow, ProfileTable, RowKey, Store, TypeKey, Value};
+use metaspy_reader::{
+    ColumnKind, KeyKind, ProfileRow, ProfileTable, RowKey, Store, TypeKey, Value,
+};
 
 use crate::recordings::Recording;
 use crate::tables::columns::{Column, batch, flags, integers, keys, small, subjects, texts};
@@ -29,12 +31,14 @@ pub fn names(recordings: &[Recording]) -> Vec<(String, String)> {
     names.into_iter().collect()
 }
 
-/// The rows of a table, one batch for each recording that has it. All batches have the same columns.
+/// The rows of a table, one batch for each recording that has it. All batches have the same
+/// columns.
 pub fn batches(recordings: &[Recording], name: &str) -> Result<Vec<RecordBatch>> {
     let mut batches = Vec::new();
     for recording in recordings {
         for profile in recording.store.profiles() {
-            let wanted = profile.tables.iter().filter(|table| sql_name(&profile.name, &table.name) == name);
+            let wanted =
+                profile.tables.iter().filter(|table| sql_name(&profile.name, &table.name) == name);
             for table in wanted {
                 batches.push(rows(recording, profile.installation, table)?);
             }
@@ -115,7 +119,9 @@ fn rows(recording: &Recording, installation: u32, table: &ProfileTable) -> Resul
             columns.extend([
                 texts(
                     "subject_kind",
-                    all.iter().map(|row| sampled(row).and_then(|(kind, _)| Some(store.kind(kind)?.name.clone()))),
+                    all.iter().map(|row| {
+                        sampled(row).and_then(|(kind, _)| Some(store.kind(kind)?.name.clone()))
+                    }),
                 ),
                 keys("number", all.iter().map(|row| sampled(row).map(|(_, number)| number))),
             ]);
@@ -144,7 +150,8 @@ fn types(store: &Store, all: &[ProfileRow]) -> [Column; 4] {
             _ => None,
         })
     };
-    let caller = |(_, key): (_, TypeKey)| (key.caller != 0).then(|| store.site_path(SiteId(key.caller)));
+    let caller =
+        |(_, key): (_, TypeKey)| (key.caller != 0).then(|| store.site_path(SiteId(key.caller)));
     [
         texts("caller", keys().map(|key| caller(key?))),
         small("position", keys().map(|key| Some(key?.1.position.into()))),

@@ -9,7 +9,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
-use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::datasource::listing::{
+    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
+};
 use datafusion::execution::context::SessionContext;
 use futures::TryStreamExt;
 use object_store::path::Path;
@@ -31,7 +33,8 @@ pub struct SealedSet {
 }
 
 impl SealedSet {
-    /// Reads the manifests of a set, or of a run, a host or a process of it. `None` if there are none.
+    /// Reads the manifests of a set, or of a run, a host or a process of it. `None` if there are
+    /// none.
     pub async fn open(text: &str) -> Result<Option<Self>> {
         let (root, below) = split(text);
         let target = Target::parse(&root)?;
@@ -43,7 +46,8 @@ impl SealedSet {
             return Ok(None);
         }
         let warnings = unreadable.iter().map(|partition| format!("{text}: {partition}")).collect();
-        let store = Arc::new(CheckedStore::new(target.store().clone(), files_of(&target, &partitions)));
+        let store =
+            Arc::new(CheckedStore::new(target.store().clone(), files_of(&target, &partitions)));
         Ok(Some(SealedSet { target, partitions, store, warnings }))
     }
 
@@ -84,7 +88,8 @@ impl SealedSet {
 
     /// The names of the tables.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.partitions.iter().flat_map(|partition| partition.tables.clone()).collect();
+        let mut names: Vec<String> =
+            self.partitions.iter().flat_map(|partition| partition.tables.clone()).collect();
         names.sort();
         names.dedup();
         names
@@ -99,7 +104,11 @@ impl SealedSet {
                     let file = self.key(partition, name);
                     let error = format!("{error:#}");
                     let names_it = error.contains(&format!("{file} is damaged"));
-                    found.push(if names_it { error } else { format!("{file} is damaged: {error}") });
+                    found.push(if names_it {
+                        error
+                    } else {
+                        format!("{file} is damaged: {error}")
+                    });
                 }
             }
         }
@@ -116,24 +125,37 @@ impl SealedSet {
         Ok(())
     }
 
-    /// Compares the whole files of a table with their checksums, for an engine that reads them itself.
+    /// Compares the whole files of a table with their checksums, for an engine that reads them
+    /// itself.
     pub fn check_table(&self, name: &str) -> Result<()> {
         let file = format!("{name}.parquet");
         for partition in &self.partitions {
-            let Some((sealed, place)) = partition.files.get(&file).zip(self.target.place(partition)) else { continue };
+            let Some((sealed, place)) =
+                partition.files.get(&file).zip(self.target.place(partition))
+            else {
+                continue;
+            };
             let path = place.join(&sealed.name);
-            let checked = File::open(&path).map_err(anyhow::Error::from).and_then(|file| sealed.check_file(&file));
+            let checked = File::open(&path)
+                .map_err(anyhow::Error::from)
+                .and_then(|file| sealed.check_file(&file));
             checked.with_context(|| format!("{} is damaged", path.display()))?;
         }
         Ok(())
     }
 
     /// The table with this name; `None` if no partition has it.
-    pub async fn table(&self, context: &SessionContext, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+    pub async fn table(
+        &self,
+        context: &SessionContext,
+        name: &str,
+    ) -> Result<Option<Arc<dyn TableProvider>>> {
         let mut files = Vec::new();
         // One file for each set of columns: an older partition lacks those that were added since.
         let mut columns = BTreeMap::new();
-        for partition in self.partitions.iter().filter(|it| it.tables.iter().any(|table| table == name)) {
+        for partition in
+            self.partitions.iter().filter(|it| it.tables.iter().any(|table| table == name))
+        {
             let file = self.file(partition, name)?;
             columns.entry(partition.columns_of(name)).or_insert_with(|| file.clone());
             files.push(file);
@@ -152,7 +174,8 @@ impl SealedSet {
                         .await
                         .with_context(|| format!("{shown} cannot be read"))?;
                 }
-                Err(error.context(format!("the table `{name}` in {} cannot be read", self.target.url())))
+                Err(error
+                    .context(format!("the table `{name}` in {} cannot be read", self.target.url())))
             }
         }
     }
@@ -167,7 +190,8 @@ impl SealedSet {
         let mut url = self.target.url().clone();
         let key = self.key(partition, name);
         // A `%` in a key is a sign of the key, so it is encoded again.
-        let mut segments = url.path_segments_mut().map_err(|()| anyhow!("{} has no path", self.target.url()))?;
+        let mut segments =
+            url.path_segments_mut().map_err(|()| anyhow!("{} has no path", self.target.url()))?;
         segments.clear().extend(key.parts().map(|part| part.as_ref().to_owned()));
         drop(segments);
         Ok(ListingTableUrl::try_new(url, None)?)
@@ -181,13 +205,16 @@ impl SealedSet {
         files: Vec<ListingTableUrl>,
     ) -> Result<Arc<dyn TableProvider>> {
         context.register_object_store(self.target.url(), self.store.clone());
-        let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
+        let options =
+            ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
         let mut schemas = Vec::new();
         for file in &like {
             schemas.push(options.infer_schema(&context.state(), file).await?.as_ref().clone());
         }
         let schema = Arc::new(Schema::try_merge(schemas)?);
-        let config = ListingTableConfig::new_with_multi_paths(files).with_listing_options(options).with_schema(schema);
+        let config = ListingTableConfig::new_with_multi_paths(files)
+            .with_listing_options(options)
+            .with_schema(schema);
         Ok(Arc::new(ListingTable::try_new(config)?))
     }
 }
@@ -197,7 +224,10 @@ fn files_of(target: &Target, partitions: &[Manifest]) -> SealedFiles {
     let of = |partition: &Manifest| {
         let names = partition.table_files().collect::<Vec<_>>();
         let sealed = |name: &String| partition.files.get(name).cloned().map(Arc::new);
-        names.iter().map(|name| (target.key(partition, partition.file_name(name)), sealed(name))).collect::<Vec<_>>()
+        names
+            .iter()
+            .map(|name| (target.key(partition, partition.file_name(name)), sealed(name)))
+            .collect::<Vec<_>>()
     };
     partitions.iter().flat_map(of).collect()
 }

@@ -25,8 +25,8 @@ pub fn tallies(recording: &Recording) -> Result<RecordBatch> {
     batch(recording, [id, site].into_iter().chain(who).chain([others]).chain(measures))
 }
 
-/// The time of all calls at a site, in the first of its rows: calls on one subject are inside calls on another, so the times of
-/// the rows do not add up to it.
+/// The time of all calls at a site, in the first of its rows: calls on one subject are inside calls
+/// on another, so the times of the rows do not add up to it.
 fn site_totals(recording: &Recording, rows: &[TallyRow]) -> Column {
     let by_site = recording.store.tally(By::Site, &Scope::default()).rows;
     let mut totals: HashMap<SiteId, u64> = by_site
@@ -42,7 +42,11 @@ fn site_totals(recording: &Recording, rows: &[TallyRow]) -> Column {
 fn add_silent(rows: &mut Vec<TallyRow>, labelled: impl Iterator<Item = Subject>) {
     let known: HashSet<Subject> = rows.iter().filter_map(|row| row.subject).collect();
     let silent = labelled.filter(|subject| !known.contains(subject));
-    rows.extend(silent.map(|subject| TallyRow { site: None, subject: Some(subject), measure: Measure::default() }));
+    rows.extend(silent.map(|subject| TallyRow {
+        site: None,
+        subject: Some(subject),
+        measure: Measure::default(),
+    }));
 }
 
 /// One row for each subject.
@@ -53,7 +57,10 @@ pub fn subjects_of(recording: &Recording) -> Result<RecordBatch> {
     add_silent(&mut rows, store.labelled().map(|(subject, _)| subject));
     let who = subjects(recording, "subject", rows.iter().map(named));
     let label = texts("label", rows.iter().map(|row| store.label(row.subject?)));
-    let ended = integers("ended_ns", rows.iter().map(|row| Some(store.time_ns(store.ended_at(row.subject?)?))));
+    let ended = integers(
+        "ended_ns",
+        rows.iter().map(|row| Some(store.time_ns(store.ended_at(row.subject?)?))),
+    );
     batch(recording, who.into_iter().chain([label, ended]).chain(measures(recording, &rows)))
 }
 
@@ -64,13 +71,19 @@ fn named(row: &TallyRow) -> Option<Subject> {
 
 fn measures(recording: &Recording, rows: &[TallyRow]) -> Vec<Column> {
     let store = &recording.store;
-    let number =
-        |name: &str, value: fn(&Measure) -> u64| integers(name, rows.iter().map(|row| Some(value(&row.measure))));
+    let number = |name: &str, value: fn(&Measure) -> u64| {
+        integers(name, rows.iter().map(|row| Some(value(&row.measure))))
+    };
     let known_outcomes = KnownOutcomes::of(store);
-    let outcomes: Vec<Outcomes> = rows.iter().map(|row| known_outcomes.of_calls(row.site, &row.measure)).collect();
-    let outcome = |name: &str, value: fn(&Outcomes) -> Option<u64>| integers(name, outcomes.iter().map(value));
+    let outcomes: Vec<Outcomes> =
+        rows.iter().map(|row| known_outcomes.of_calls(row.site, &row.measure)).collect();
+    let outcome = |name: &str, value: fn(&Outcomes) -> Option<u64>| {
+        integers(name, outcomes.iter().map(value))
+    };
     let time = |name: &str, ticks: fn(&Measure) -> Option<u64>| {
-        let ns = |row: &TallyRow| Some(store.span_ns(ticks(&row.measure).filter(|_| row.measure.timed > 0)?));
+        let ns = |row: &TallyRow| {
+            Some(store.span_ns(ticks(&row.measure).filter(|_| row.measure.timed > 0)?))
+        };
         integers(name, rows.iter().map(ns))
     };
     vec![

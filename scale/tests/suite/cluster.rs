@@ -17,7 +17,9 @@ struct Cluster {
 impl Cluster {
     fn start() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        command.args(["cluster", "--executors", "2", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
+        command
+            .args(["cluster", "--executors", "2", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped());
         let mut process = command.spawn().expect("the command starts");
         let mut lines = BufReader::new(process.stdout.take().expect("it is a pipe")).lines();
         let mut after = |name: &str| {
@@ -48,7 +50,8 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // Interrupted, it ends its executors. A killed one still has its number until it is waited for.
+        // Interrupted, it ends its executors. A killed one still has its number until it is waited
+        // for.
         self.signal(&self.process.id().to_string(), "-INT");
         let _ = self.process.wait();
     }
@@ -57,7 +60,9 @@ impl Drop for Cluster {
 /// The rows that a query printed, without the header, or its error.
 fn result_rows(output: &Output) -> Result<Vec<String>, String> {
     match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).lines().skip(1).map(str::to_owned).collect()),
+        true => {
+            Ok(String::from_utf8_lossy(&output.stdout).lines().skip(1).map(str::to_owned).collect())
+        }
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     }
 }
@@ -90,12 +95,12 @@ fn a_cluster_answers_as_one_process_does() {
 fn a_query_outlives_the_executor_that_runs_it() {
     let (cluster, directory) = (Cluster::start(), directory("cluster-killed"));
     let (spy, set) = (recording().display().to_string(), directory.display().to_string());
-    // With two partitions, stages pass rows to each other, and the killed executor has the only copy of some.
+    // With two partitions, stages pass rows to each other, and the killed executor has the only
+    // copy of some.
     for host in ["rack-7", "rack-8"] {
         printed(&["seal", &spy, "--to", &set, "--host", host]);
     }
-    let slow =
-        "SELECT site, count(*) FROM events CROSS JOIN (SELECT unnest(range(40)) AS n) GROUP BY site ORDER BY site";
+    let slow = "SELECT site, count(*) FROM events CROSS JOIN (SELECT unnest(range(40)) AS n) GROUP BY site ORDER BY site";
     let expected = rows("SELECT site, 2 * 40 * count(*) FROM events GROUP BY site ORDER BY site");
     let begun = Instant::now();
     let mut query = cluster.start_query(slow, &set);
@@ -130,8 +135,10 @@ fn a_query_outlives_the_executor_that_runs_it() {
 /// The processor time of a process.
 fn processor_ticks(process: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
-    // The name, which ends with a parenthesis, can have spaces. User and system time are fields 14 and 15 of proc(5).
-    let fields: Vec<&str> = status.rsplit(')').next().expect("there is a rest").split_whitespace().collect();
+    // The name, which ends with a parenthesis, can have spaces. User and system time are fields 14
+    // and 15 of proc(5).
+    let fields: Vec<&str> =
+        status.rsplit(')').next().expect("there is a rest").split_whitespace().collect();
     [11, 12].into_iter().map(|field: usize| fields[field].parse::<u64>().expect("a number")).sum()
 }
 
@@ -143,7 +150,10 @@ fn the_executors_of_a_killed_cluster_end() {
     let runs = |process: &String| {
         // A process that ended and waits for its parent runs no more.
         let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        status.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+        status
+            .rsplit(')')
+            .next()
+            .is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
     };
     while cluster.executors.iter().any(runs) {
         assert!(begun.elapsed() < Duration::from_secs(60), "an executor remains");

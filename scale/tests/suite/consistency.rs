@@ -1,4 +1,5 @@
-//! SQL has the numbers of the events: those that the simple reader computes with which all other outputs are compared.
+//! SQL has the numbers of the events: those that the simple reader computes with which all other
+//! outputs are compared.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,8 @@ impl Account {
     }
 
     fn audit(&self, depth: u64) -> Option<u64> {
-        let sum = (0..200 * (1 + self.0)).fold(0, |sum: u64, part| std::hint::black_box(sum ^ part));
+        let sum =
+            (0..200 * (1 + self.0)).fold(0, |sum: u64, part| std::hint::black_box(sum ^ part));
         depth.is_multiple_of(2).then_some(sum)
     }
 
@@ -48,8 +50,10 @@ impl Account {
     async fn settle(&self, polls: u64) {
         for _ in 0..polls {
             let mut is_ready = false;
-            future::poll_fn(|_| if std::mem::replace(&mut is_ready, true) { Poll::Ready(()) } else { Poll::Pending })
-                .await;
+            future::poll_fn(|_| {
+                if std::mem::replace(&mut is_ready, true) { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
         }
     }
 }
@@ -65,8 +69,12 @@ fn poll(call: impl Future<Output = ()>, times: usize) {
 fn record(name: &str) -> PathBuf {
     let _turn = turn();
     let run = directory(name);
-    let started = Recording::file(run.join("accounts.spy")).budget(32 << 20).start().expect("there is room");
-    let profiler = Profiler::new("accounts").observe(methods("Account::*")).install().expect("they are observed");
+    let started =
+        Recording::file(run.join("accounts.spy")).budget(32 << 20).start().expect("there is room");
+    let profiler = Profiler::new("accounts")
+        .observe(methods("Account::*"))
+        .install()
+        .expect("they are observed");
     thread::scope(|scope| {
         for worker in 0..3 {
             scope.spawn(move || {
@@ -119,7 +127,8 @@ fn of_sites(reference: &Reference, source: &Path) {
     let of_tallies = "SELECT site, sum(calls), sum(site_total_ns), count(DISTINCT subject_key), sum(self_ns) FROM tallies \
                       GROUP BY site ORDER BY site";
     let counted = rows_of("SELECT site, count(*) FROM events GROUP BY site ORDER BY site", source);
-    let counts = reference.by_site.iter().map(|(path, numbers)| format!("{path},{}", numbers.count));
+    let counts =
+        reference.by_site.iter().map(|(path, numbers)| format!("{path},{}", numbers.count));
     assert_eq!(counted, counts.collect::<Vec<_>>());
     let rows = numbers(of_tallies, source);
     assert_eq!(rows.len(), counted.len());
@@ -131,7 +140,10 @@ fn of_sites(reference: &Reference, source: &Path) {
         }
         assert!(cells[0] == total_ns && total_ns > 0, "{path}: {cells:?}, total {total_ns}");
         // Each row is rounded down by itself.
-        assert!(cells[2] <= own_ns && own_ns - cells[2] <= cells[1], "{path}: {cells:?}, self {own_ns}");
+        assert!(
+            cells[2] <= own_ns && own_ns - cells[2] <= cells[1],
+            "{path}: {cells:?}, self {own_ns}"
+        );
     }
 }
 
@@ -148,11 +160,14 @@ fn of_sites_and_subjects(reference: &Reference, source: &Path) {
         source,
     );
     let count = |outcome| {
-        let sums = reference.by_site.keys().flat_map(|site| (0..ACCOUNTS).map(move |key| (key, site)));
+        let sums =
+            reference.by_site.keys().flat_map(|site| (0..ACCOUNTS).map(move |key| (key, site)));
         sums.map(|(key, site)| reference.ended(key, site, outcome)).sum::<u64>()
     };
     let outcomes = [Outcome::Failed, Outcome::Panicked, Outcome::Cancelled, Outcome::Running];
-    assert!(count(Outcome::Failed) > 0 && count(Outcome::Panicked) > 0 && count(Outcome::Cancelled) > 0);
+    assert!(
+        count(Outcome::Failed) > 0 && count(Outcome::Panicked) > 0 && count(Outcome::Cancelled) > 0
+    );
     assert_eq!(rows.len(), events.len());
     for (site, key, cells) in rows.iter().chain(&events) {
         let of_row = reference.of_subject(*key, Some(site));

@@ -23,13 +23,19 @@ title = "{site} paints"
 /// Runs a query in a directory.
 fn query_in(dir: &Path, sql: &str, sources: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-    command.args(["query", "--json", sql]).args(sources).current_dir(dir).output().expect("it starts")
+    command
+        .args(["query", "--json", sql])
+        .args(sources)
+        .current_dir(dir)
+        .output()
+        .expect("it starts")
 }
 
 /// A row of SQL, with the names and the shape of the command's JSON.
 fn as_of_command(row: &Value) -> Value {
     let or = |key: &str, other: Value| if row[key].is_null() { other } else { row[key].clone() };
-    let numbers: Value = serde_json::from_str(row["numbers"].as_str().expect("a text")).expect("it is JSON");
+    let numbers: Value =
+        serde_json::from_str(row["numbers"].as_str().expect("a text")).expect("it is JSON");
     json!({
         "number": row["number"], "kind": row["kind"], "title": row["title"], "site": row["site"],
         "file": or("file", json!("")), "line": or("line", json!(0)), "subject": row["subject"],
@@ -47,8 +53,11 @@ fn as_of_command(row: &Value) -> Value {
 
 /// A finding of the command's JSON, with the first of its sites, subjects and events.
 fn first_of_each(finding: &Value) -> Value {
-    let (site, subject, evidence) = (&finding["sites"][0], &finding["subjects"]["worst"][0], &finding["evidence"]);
-    let event = evidence["events"][0].as_str().map(|id| id.parse::<metaspy_reader::EventId>().expect("an id").raw());
+    let (site, subject, evidence) =
+        (&finding["sites"][0], &finding["subjects"]["worst"][0], &finding["evidence"]);
+    let event = evidence["events"][0]
+        .as_str()
+        .map(|id| id.parse::<metaspy_reader::EventId>().expect("an id").raw());
     json!({
         "number": finding["number"], "kind": finding["kind"], "title": finding["title"], "site": site["path"],
         "file": site["file"].as_str().unwrap_or(""), "line": site["line"].as_u64().unwrap_or(0),
@@ -75,7 +84,9 @@ fn the_table_has_what_the_command_states() {
         let settings = match settings {
             "accept" => {
                 let fingerprint = some()[0]["fingerprint"].as_str().expect("a text").to_owned();
-                format!("{SETTINGS}\n[[findings.accepted]]\nfingerprint = \"{fingerprint}\"\nreason = \"on purpose\"\n")
+                format!(
+                    "{SETTINGS}\n[[findings.accepted]]\nfingerprint = \"{fingerprint}\"\nreason = \"on purpose\"\n"
+                )
             }
             settings => settings.to_owned(),
         };
@@ -90,7 +101,8 @@ fn the_table_has_what_the_command_states() {
             command["findings"].as_array().expect("a list").iter().map(first_of_each).collect();
         assert_eq!(rows.iter().map(as_of_command).collect::<Vec<_>>(), of_command, "{settings}");
         assert!(
-            !rows.is_empty() && rows.iter().any(|row| row["subject"].is_string() && row["event"].is_u64()),
+            !rows.is_empty()
+                && rows.iter().any(|row| row["subject"].is_string() && row["event"].is_u64()),
             "{rows:#?}"
         );
         // The number that the crawler opens is the place among those that are listed.
@@ -98,8 +110,16 @@ fn the_table_has_what_the_command_states() {
         for (number, row) in (1..).zip(listed) {
             assert_eq!(row["command"], format!("metaspy open {spy} --finding {number}"));
         }
-        assert_eq!(rows.iter().any(|row| row["kind"] == "painted"), settings.contains("painted"), "{rows:#?}");
-        assert_eq!(rows.iter().any(|row| row["state"] == "accepted"), settings.contains("accept"), "{rows:#?}");
+        assert_eq!(
+            rows.iter().any(|row| row["kind"] == "painted"),
+            settings.contains("painted"),
+            "{rows:#?}"
+        );
+        assert_eq!(
+            rows.iter().any(|row| row["state"] == "accepted"),
+            settings.contains("accept"),
+            "{rows:#?}"
+        );
     }
     fs::remove_dir_all(dir).expect("it is ours");
 }
@@ -115,8 +135,15 @@ fn a_finding_leads_to_its_events() {
 #[test]
 fn each_recording_is_searched_by_itself() {
     let dir = spool("searched", 2);
-    let all = printed(&["query", "--format", "csv", "SELECT count(*) FROM findings", &dir.display().to_string()]);
-    let one = crate::fixture::rows("SELECT count(*) FROM findings")[0].parse::<u64>().expect("a number");
+    let all = printed(&[
+        "query",
+        "--format",
+        "csv",
+        "SELECT count(*) FROM findings",
+        &dir.display().to_string(),
+    ]);
+    let one =
+        crate::fixture::rows("SELECT count(*) FROM findings")[0].parse::<u64>().expect("a number");
     assert_eq!(all.lines().nth(1), Some(&*(2 * one).to_string()));
     fs::remove_dir_all(dir).expect("it is ours");
 }
@@ -124,11 +151,16 @@ fn each_recording_is_searched_by_itself() {
 #[test]
 fn settings_that_are_wrong_are_an_error_of_the_query() {
     let dir = directory("wrong settings");
-    fs::write(dir.join("metaspy.toml"), "[findings]\nleast-share = \"much\"\n").expect("there is room");
+    fs::write(dir.join("metaspy.toml"), "[findings]\nleast-share = \"much\"\n")
+        .expect("there is room");
     let spy = recording().display().to_string();
     let output = query_in(&dir, "SELECT * FROM findings", &[&spy]);
     let expected = findings::settings_of_project(&dir).expect_err("they are wrong");
-    assert!(output.status.code() == Some(2) && text(&output).contains(&expected), "{}", text(&output));
+    assert!(
+        output.status.code() == Some(2) && text(&output).contains(&expected),
+        "{}",
+        text(&output)
+    );
     // Other tables need no settings, and neither does the list of columns.
     assert!(query_in(&dir, "SELECT count(*) FROM events", &[&spy]).status.success());
     let schema = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"))
@@ -149,7 +181,8 @@ fn a_sealed_set_has_no_findings_and_says_what_to_do() {
         let output = metaspy(&[&["query", "SELECT * FROM findings"], sources].concat());
         let error = text(&output);
         assert!(
-            output.status.code() == Some(2) && error.contains("`findings` needs the recording: metaspy restore"),
+            output.status.code() == Some(2)
+                && error.contains("`findings` needs the recording: metaspy restore"),
             "{error}"
         );
         let schema = printed(&[&["query", "--schema"], sources].concat());

@@ -45,7 +45,8 @@ impl NodeId {
 
 /// A directory of a test.
 pub fn directory(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     fs::create_dir_all(&path).expect("the target directory is writable");
     path
 }
@@ -57,7 +58,8 @@ pub const OF_FRAME: u64 = 46;
 /// Calls of the recording, one of them on another thread.
 pub const CALLS: u64 = FRAMES * OF_FRAME + 1;
 
-/// A recording of frames, with labels, a relation, a link, a call on another thread, and a call that still runs.
+/// A recording of frames, with labels, a relation, a link, a call on another thread, and a call
+/// that still runs.
 pub fn recording() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(record).clone()
@@ -72,15 +74,27 @@ pub fn turn() -> MutexGuard<'static, ()> {
 
 fn record() -> PathBuf {
     let path = directory("recording").join("tree.spy");
-    let recording = Recording::file(&path).budget(64 << 20).policy(Policy::Grow).start().expect("there is room");
-    let profiler = Profiler::new("tree").observe(methods("NodeId::*")).install().expect("the methods are observed");
+    let recording = Recording::file(&path)
+        .budget(64 << 20)
+        .policy(Policy::Grow)
+        .start()
+        .expect("there is room");
+    let profiler = Profiler::new("tree")
+        .observe(methods("NodeId::*"))
+        .install()
+        .expect("the methods are observed");
     metaspy::label(NodeId(0), "the \"root\", with a comma");
     metaspy::relate("below", NodeId(0), NodeId(1));
     for _ in 0..FRAMES {
         let _ = NodeId(0).layout(4);
     }
     let store = recording.store();
-    let newest = store.backward(metaspy::store::Position::End, &metaspy::store::Filter::all(), 1, usize::MAX);
+    let newest = store.backward(
+        metaspy::store::Position::End,
+        &metaspy::store::Filter::all(),
+        1,
+        usize::MAX,
+    );
     let cause = newest.events.last().expect("frames were recorded").id;
     let painter = thread::Builder::new().name("painter".into());
     let painted = painter.spawn(move || {
@@ -97,7 +111,8 @@ fn record() -> PathBuf {
 pub fn record_folded(path: &Path) {
     let _turn = turn();
     let recording = Recording::file(path).budget(1 << 20).start().expect("there is room");
-    let profiler = Profiler::new("folded").observe(methods("NodeId::*")).install().expect("they are observed");
+    let profiler =
+        Profiler::new("folded").observe(methods("NodeId::*")).install().expect("they are observed");
     (0..FRAMES).for_each(|_| NodeId(0).frame());
     drop(profiler);
     recording.close();
@@ -107,15 +122,20 @@ pub fn record_folded(path: &Path) {
 pub fn record_odd(path: &Path) {
     let _turn = turn();
     let recording = Recording::file(path).budget(8 << 20).start().expect("there is room");
-    let profiler = Profiler::new("odd").observe(methods("NodeId::*").details()).install().expect("they are observed");
+    let profiler = Profiler::new("odd")
+        .observe(methods("NodeId::*").details())
+        .install()
+        .expect("they are observed");
     for node in 0..500 {
         let before = metaspy::current();
         let _ = NodeId(node).layout(2);
         NodeId(node).hold(|| {
             let effect = metaspy::current().expect("the call is observed");
-            before.into_iter().chain(metaspy::EventId::from_raw(effect.raw() - 1)).for_each(|cause| {
-                metaspy::link(effect, cause);
-            });
+            before.into_iter().chain(metaspy::EventId::from_raw(effect.raw() - 1)).for_each(
+                |cause| {
+                    metaspy::link(effect, cause);
+                },
+            );
         });
     }
     NodeId(7).hold(|| recording.close());
@@ -139,7 +159,10 @@ pub fn spool(name: &str, copies: u64) -> PathBuf {
 
 /// Runs the command.
 pub fn metaspy(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_metaspy-scale")).args(arguments).output().expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_metaspy-scale"))
+        .args(arguments)
+        .output()
+        .expect("the command starts")
 }
 
 /// Standard output of a command that must succeed.
@@ -165,7 +188,8 @@ pub fn rows_of(sql: &str, source: &Path) -> Vec<String> {
 pub fn python_with(module: &str) -> Option<PathBuf> {
     let python = PathBuf::from(std::env::var_os("METASPY_PYTHON").unwrap_or("python3".into()));
     let import = format!("import {module}");
-    let found = Command::new(&python).args(["-c", &import]).output().is_ok_and(|it| it.status.success());
+    let found =
+        Command::new(&python).args(["-c", &import]).output().is_ok_and(|it| it.status.success());
     found.then_some(python)
 }
 
@@ -229,8 +253,12 @@ impl S3 {
     /// Runs the command with keys for this server. Returns its exit code and its output.
     pub fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        let output = command.args(arguments).envs(self.variables()).output().expect("the command starts");
-        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+        let output =
+            command.args(arguments).envs(self.variables()).output().expect("the command starts");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+        )
     }
 }
 

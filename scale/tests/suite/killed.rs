@@ -19,25 +19,41 @@ const SENDS: [&str; 2] = ["sendto", "writev"];
 /// Calls of one kind at most. Each thread counts its own.
 const MOST: usize = 200;
 
-/// The files of a set, by their names, which have the hashes of their contents. `recordings` has the recording's path.
+/// The files of a set, by their names, which have the hashes of their contents. `recordings` has
+/// the recording's path.
 fn files(set: &Path) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for partition in partitions(set) {
         for entry in fs::read_dir(&partition).expect("it was sealed") {
             let name = entry.expect("a name").file_name().to_string_lossy().into_owned();
-            files.insert(if name.starts_with("recordings-") { "recordings".to_owned() } else { name });
+            files.insert(if name.starts_with("recordings-") {
+                "recordings".to_owned()
+            } else {
+                name
+            });
         }
     }
     files
 }
 
-/// Ships under `strace`, which kills the process at the `at`-th call of a kind. True if there were fewer.
+/// Ships under `strace`, which kills the process at the `at`-th call of a kind. True if there were
+/// fewer.
 fn ship_until(call: &str, at: usize, dir: &Path, to: &str, variables: &[(&str, &str)]) -> bool {
     let inject = format!("inject={call}:signal=KILL:when={at}");
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject]);
-    command.arg(env!("CARGO_BIN_EXE_metaspy-scale")).args(["ship", &dir.display().to_string(), "--to", to, "--once"]);
-    let output = command.envs(variables.iter().copied()).stdin(Stdio::null()).output().expect("strace starts");
+    command.arg(env!("CARGO_BIN_EXE_metaspy-scale")).args([
+        "ship",
+        &dir.display().to_string(),
+        "--to",
+        to,
+        "--once",
+    ]);
+    let output = command
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .expect("strace starts");
     let is_killed = output.status.signal() == Some(9) || output.status.code() == Some(137);
     assert!(is_killed || output.status.success(), "{call} {at}: {}", text(&output));
     !is_killed
@@ -45,7 +61,9 @@ fn ship_until(call: &str, at: usize, dir: &Path, to: &str, variables: &[(&str, &
 
 /// True if processes can be traced here.
 fn can_trace() -> bool {
-    let traced = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=rename", "true"]).output();
+    let traced = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=rename", "true"])
+        .output();
     traced.is_ok_and(|output| output.status.success())
 }
 
@@ -63,17 +81,23 @@ fn a_kill_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
     let kills = Mutex::new(0);
     let check = |call: &str| {
         for at in 1..MOST {
-            let (dir, target) = (base.join(format!("{call}-{at}")), base.join(format!("{call}-{at}-set")));
+            let (dir, target) =
+                (base.join(format!("{call}-{at}")), base.join(format!("{call}-{at}-set")));
             fs::create_dir(&dir).expect("there is room");
             fs::write(dir.join("tree-0.spy"), &recording).expect("there is room");
             let is_whole = ship_until(call, at, &dir, &target.display().to_string(), &[]);
-            let is_sealed = target.exists() && partitions(&target).iter().any(|it| it.join("sealed.json").is_file());
+            let is_sealed = target.exists()
+                && partitions(&target).iter().any(|it| it.join("sealed.json").is_file());
             assert!(is_sealed || recordings(&dir) == 1, "{call} {at}: the recording is lost");
             if is_sealed {
                 assert_eq!(files(&target), expected, "{call} {at}: a part is visible");
             }
             let output = ship(&dir, &target, &[]);
-            assert!(output.status.success() && recordings(&dir) == 0, "{call} {at}: {}", text(&output));
+            assert!(
+                output.status.success() && recordings(&dir) == 0,
+                "{call} {at}: {}",
+                text(&output)
+            );
             assert_eq!(files(&target), expected, "{call} {at}");
             let left = fs::read_dir(&target).expect("it is there").count();
             assert_eq!(left, 1, "{call} {at}: only the run is left");
@@ -99,7 +123,9 @@ fn a_kill_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
 #[test]
 fn a_kill_at_any_message_to_a_bucket_loses_and_duplicates_nothing() {
     let (Some(python), true) = (python_with("moto"), can_trace()) else {
-        println!("SKIPPED: kills at messages to s3: no Python with moto, or no strace; set METASPY_PYTHON");
+        println!(
+            "SKIPPED: kills at messages to s3: no Python with moto, or no strace; set METASPY_PYTHON"
+        );
         return;
     };
     let server = S3::start(&python);
@@ -113,13 +139,24 @@ fn a_kill_at_any_message_to_a_bucket_loses_and_duplicates_nothing() {
             fs::write(first.join("tree-0.spy"), &recording).expect("there is room");
             let is_whole = ship_until(call, at, &first, &set, &variables);
             if recordings(&first) == 0 {
-                let (code, rows) = server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", &set]);
-                assert_eq!((code, rows.lines().nth(1)), (Some(0), Some(&*CALLS.to_string())), "{call} {at}: {rows}");
+                let (code, rows) =
+                    server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", &set]);
+                assert_eq!(
+                    (code, rows.lines().nth(1)),
+                    (Some(0), Some(&*CALLS.to_string())),
+                    "{call} {at}: {rows}"
+                );
             }
-            let (code, text) = server.run(&["ship", &first.display().to_string(), "--to", &set, "--once"]);
+            let (code, text) =
+                server.run(&["ship", &first.display().to_string(), "--to", &set, "--once"]);
             assert!(code == Some(0) && recordings(&first) == 0, "{call} {at}: {text}");
-            let (code, rows) = server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", &set]);
-            assert_eq!((code, rows.lines().nth(1)), (Some(0), Some(&*CALLS.to_string())), "{call} {at}: {rows}");
+            let (code, rows) =
+                server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", &set]);
+            assert_eq!(
+                (code, rows.lines().nth(1)),
+                (Some(0), Some(&*CALLS.to_string())),
+                "{call} {at}: {rows}"
+            );
             if is_whole {
                 break;
             }

@@ -80,8 +80,10 @@ fn reported(server: &Server) -> u64 {
 #[test]
 fn a_server_follows_a_process() {
     let dir = directory("live");
-    let mut process =
-        Process::start(WORKER, &[("METASPY_RECORD", "live"), ("METASPY_DIR", &dir.display().to_string())]);
+    let mut process = Process::start(
+        WORKER,
+        &[("METASPY_RECORD", "live"), ("METASPY_DIR", &dir.display().to_string())],
+    );
     let mut calls = process.work(10);
     let server = Server::start_in(&process.child.id().to_string(), &dir);
     for _ in 0..3 {
@@ -127,10 +129,15 @@ fn a_process_that_rotates_is_shipped_while_it_runs() {
 fn seal_goes_on_after_a_recording_that_grows() {
     let dir = spool("growing", 1);
     let (path, set) = (dir.display().to_string(), dir.join("set"));
-    let mut process = Process::start(WORKER, &[("METASPY_RECORD", &dir.join("live.spy").display().to_string())]);
+    let mut process =
+        Process::start(WORKER, &[("METASPY_RECORD", &dir.join("live.spy").display().to_string())]);
     process.work(1);
     let output = metaspy(&["seal", &path, "--to", &set.display().to_string()]);
-    assert!(output.status.code() == Some(1) && text(&output).contains("still records"), "{}", text(&output));
+    assert!(
+        output.status.code() == Some(1) && text(&output).contains("still records"),
+        "{}",
+        text(&output)
+    );
     assert_eq!(rows_of("SELECT count(*) FROM events", &set), [CALLS.to_string()]);
     process.end();
     fs::remove_dir_all(dir).expect("it is ours");
@@ -149,7 +156,10 @@ fn a_killed_process_leaves_all_of_its_rows() {
     assert!(output.status.success(), "{}", text(&output));
     for source in [&spy, &dir.join("sealed")] {
         assert_eq!(rows_of("SELECT count(*) FROM events", source), [calls.to_string()]);
-        assert_eq!(rows_of("SELECT state, calls, lost FROM recordings", source), [format!("killed,{calls},0")]);
+        assert_eq!(
+            rows_of("SELECT state, calls, lost FROM recordings", source),
+            [format!("killed,{calls},0")]
+        );
     }
     fs::remove_dir_all(dir).expect("it is ours");
 }

@@ -1,4 +1,5 @@
-//! `metaspy otlp`, received by the services that the official definitions generate, over gRPC and over HTTP.
+//! `metaspy otlp`, received by the services that the official definitions generate, over gRPC and
+//! over HTTP.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -20,7 +21,9 @@ use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsPartialSuccess, ExportMetricsServiceRequest, ExportMetricsServiceResponse,
 };
-use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
+    TraceService, TraceServiceServer,
+};
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
 };
@@ -69,12 +72,15 @@ impl Received {
                 other => format!("{other:?}"),
             };
             let attributes = resource.attributes.iter();
-            let texts = attributes.map(|it| format!("{}={}", it.key, it.value.as_ref().map(text).unwrap_or_default()));
+            let texts = attributes.map(|it| {
+                format!("{}={}", it.key, it.value.as_ref().map(text).unwrap_or_default())
+            });
             *self.resource.lock().expect("nothing panics") = texts.collect();
         }
         let scopes = request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
         let is_rejected = |span: &Span| self.rejects.is_some_and(|end| span.name.ends_with(end));
-        let (rejected, kept): (Vec<_>, Vec<_>) = scopes.flat_map(|scope| scope.spans).partition(is_rejected);
+        let (rejected, kept): (Vec<_>, Vec<_>) =
+            scopes.flat_map(|scope| scope.spans).partition(is_rejected);
         self.spans.lock().expect("nothing panics").extend(kept);
         let (rejected_spans, error_message) = (rejected.len() as i64, self.message.to_owned());
         ExportTraceServiceResponse {
@@ -84,7 +90,8 @@ impl Received {
 
     fn keep_metrics(&self, request: ExportMetricsServiceRequest) -> ExportMetricsServiceResponse {
         let mut sums = self.sums.lock().expect("nothing panics");
-        let scopes = request.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
+        let scopes =
+            request.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
         for found in scopes.flat_map(|scope| scope.metrics) {
             let points = match found.data.expect("a metric has data") {
                 metric::Data::Sum(sum) => sum.data_points,
@@ -98,8 +105,10 @@ impl Received {
             // The same values may arrive twice.
             sums.insert(found.name, values.sum());
         }
-        let (rejected_data_points, error_message) = (self.rejects.map_or(0, |_| 2), self.message.to_owned());
-        let partial_success = Some(ExportMetricsPartialSuccess { rejected_data_points, error_message });
+        let (rejected_data_points, error_message) =
+            (self.rejects.map_or(0, |_| 2), self.message.to_owned());
+        let partial_success =
+            Some(ExportMetricsPartialSuccess { rejected_data_points, error_message });
         ExportMetricsServiceResponse { partial_success }
     }
 }
@@ -141,12 +150,17 @@ pub async fn listen(received: &Received, transport: &str) -> SocketAddr {
         let tenant = |headers: &HeaderMap| Some(headers.get(TENANT)?.to_str().ok()?.to_owned());
         let traces = move |State(received): State<Received>, headers: HeaderMap, body: Bytes| async move {
             received.keep_tenant(tenant(&headers).as_deref());
-            received.keep_spans(ExportTraceServiceRequest::decode(body).expect("protobuf")).encode_to_vec()
+            received
+                .keep_spans(ExportTraceServiceRequest::decode(body).expect("protobuf"))
+                .encode_to_vec()
         };
         let metrics = |State(received): State<Received>, body: Bytes| async move {
-            received.keep_metrics(ExportMetricsServiceRequest::decode(body).expect("protobuf")).encode_to_vec()
+            received
+                .keep_metrics(ExportMetricsServiceRequest::decode(body).expect("protobuf"))
+                .encode_to_vec()
         };
-        let router = Router::new().route("/v1/traces", post(traces)).route("/v1/metrics", post(metrics));
+        let router =
+            Router::new().route("/v1/traces", post(traces)).route("/v1/metrics", post(metrics));
         tokio::spawn(async move { axum::serve(listener, router.with_state(received)).await });
     }
     address
@@ -171,8 +185,12 @@ fn spans_links_and_metrics_arrive_over_grpc_and_http() {
         let roots = spans.iter().filter(|span| span.parent_span_id.is_empty()).count();
         assert_eq!(roots as u64, FRAMES);
         let inner = spans.iter().filter(|span| !span.parent_span_id.is_empty());
-        assert!(inner.into_iter().all(|span| ids.contains(&span.parent_span_id[..])), "parents are spans");
-        let paint = spans.iter().find(|span| span.name.ends_with("::paint")).expect("it was painted");
+        assert!(
+            inner.into_iter().all(|span| ids.contains(&span.parent_span_id[..])),
+            "parents are spans"
+        );
+        let paint =
+            spans.iter().find(|span| span.name.ends_with("::paint")).expect("it was painted");
         assert!(
             paint.start_time_unix_nano > 1_600_000_000_000_000_000
                 && paint.end_time_unix_nano >= paint.start_time_unix_nano
@@ -198,11 +216,24 @@ fn the_environment_of_opentelemetry_names_the_receiver_and_the_service() {
         ]);
         let output = command.output().expect("it starts");
         assert!(output.status.success(), "{transport}: {}", text(&output));
-        assert!(text(&output).contains(&format!("spans sent to http://{address}")), "{}", text(&output));
-        assert_eq!(received.spans.lock().expect("nothing panics").len() as u64, CALLS, "{transport}");
-        assert_eq!(received.sums.lock().expect("nothing panics").get("metaspy.calls"), Some(&(CALLS as f64)));
+        assert!(
+            text(&output).contains(&format!("spans sent to http://{address}")),
+            "{}",
+            text(&output)
+        );
+        assert_eq!(
+            received.spans.lock().expect("nothing panics").len() as u64,
+            CALLS,
+            "{transport}"
+        );
+        assert_eq!(
+            received.sums.lock().expect("nothing panics").get("metaspy.calls"),
+            Some(&(CALLS as f64))
+        );
         let resource = received.resource.lock().expect("nothing panics");
-        for attribute in ["service.name=shop", "host.name=rack-7", "deployment.environment.name=prod"] {
+        for attribute in
+            ["service.name=shop", "host.name=rack-7", "deployment.environment.name=prod"]
+        {
             assert!(resource.contains(attribute), "{transport}: {attribute} in {resource:?}");
         }
         let tenants = received.tenants.lock().expect("nothing panics");
@@ -236,22 +267,60 @@ fn a_receiver_with_tls_needs_a_certificate_that_is_trusted() {
     let file = |name: &str| dir.join(name).display().to_string();
     let (certificate, key) = (file("certificate.pem"), file("key.pem"));
     let mut openssl = Command::new("openssl");
-    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]);
+    openssl.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+    ]);
     openssl.args(["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]);
-    openssl.args(["-addext", "basicConstraints=critical,CA:FALSE", "-keyout", &key, "-out", &certificate]);
-    let (Ok(true), Some(python)) = (openssl.output().map(|output| output.status.success()), python_with("ssl")) else {
-        println!("SKIPPED: receiver with TLS: no openssl, or no Python with ssl; set METASPY_PYTHON");
+    openssl.args([
+        "-addext",
+        "basicConstraints=critical,CA:FALSE",
+        "-keyout",
+        &key,
+        "-out",
+        &certificate,
+    ]);
+    let (Ok(true), Some(python)) =
+        (openssl.output().map(|output| output.status.success()), python_with("ssl"))
+    else {
+        println!(
+            "SKIPPED: receiver with TLS: no openssl, or no Python with ssl; set METASPY_PYTHON"
+        );
         return;
     };
     let send = |to: &str, transport: &str, trusted: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        command.args(["otlp", &recording().display().to_string(), "--to", to, "--transport", transport]);
+        command.args([
+            "otlp",
+            &recording().display().to_string(),
+            "--to",
+            to,
+            "--transport",
+            transport,
+        ]);
         command.env("SSL_CERT_FILE", trusted).output().expect("it starts")
     };
     // Trusts nothing that this receiver has.
     let other = file("other.pem");
     let mut unlike = Command::new("openssl");
-    unlike.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]);
+    unlike.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+    ]);
     unlike.args(["-subj", "/CN=other", "-keyout", &file("other.key"), "-out", &other]);
     assert!(unlike.output().expect("it starts").status.success());
 
@@ -262,7 +331,8 @@ fn a_receiver_with_tls_needs_a_certificate_that_is_trusted() {
     let address = runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("it listens");
-        let builder = tonic::transport::Server::builder().tls_config(ServerTlsConfig::new().identity(identity));
+        let builder = tonic::transport::Server::builder()
+            .tls_config(ServerTlsConfig::new().identity(identity));
         let server = builder
             .expect("it is a certificate")
             .add_service(TraceServiceServer::new(received.clone()))
@@ -277,10 +347,13 @@ fn a_receiver_with_tls_needs_a_certificate_that_is_trusted() {
     assert_eq!(received.spans.lock().expect("nothing panics").len() as u64, CALLS);
     assert_eq!(send(&to, "grpc", &other).status.code(), Some(2));
 
-    let mut receiver =
-        Command::new(python).args(["-c", TLS_RECEIVER, &certificate, &key]).stdout(Stdio::piped()).spawn();
+    let mut receiver = Command::new(python)
+        .args(["-c", TLS_RECEIVER, &certificate, &key])
+        .stdout(Stdio::piped())
+        .spawn();
     let receiver = receiver.as_mut().expect("it starts");
-    let mut lines = BufReader::new(receiver.stdout.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    let mut lines =
+        BufReader::new(receiver.stdout.take().expect("it is a pipe")).lines().map_while(Result::ok);
     let to = format!("https://127.0.0.1:{}", lines.next().expect("it prints its port"));
     assert_eq!(send(&to, "http", &other).status.code(), Some(2));
     let output = send(&to, "http", &certificate);
@@ -297,7 +370,8 @@ struct Follower(Child);
 
 impl Follower {
     fn start(dir: &Path, address: SocketAddr, state: &Path) -> Self {
-        let (dir, to, state) = (dir.display().to_string(), format!("http://{address}"), state.display().to_string());
+        let (dir, to, state) =
+            (dir.display().to_string(), format!("http://{address}"), state.display().to_string());
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
         command.args(["otlp", &dir, "--to", &to, "--follow", "--state", &state]);
         Follower(command.stdout(Stdio::piped()).spawn().expect("it starts"))
@@ -348,10 +422,13 @@ fn what_is_new_is_sent_once_also_after_restarts_and_while_the_receiver_is_away()
     let follower = Follower::start(&dir, address, &state);
     has_all(calls);
     let second = metaspy(&["otlp", &path, "--follow", "--state", &state.display().to_string()]);
-    assert!(second.status.code() == Some(2) && text(&second).contains("another metaspy otlp --follow"));
+    assert!(
+        second.status.code() == Some(2) && text(&second).contains("another metaspy otlp --follow")
+    );
     calls = process.work(30);
     has_all(calls);
-    // What happens while it does not run is sent by the next one, and nothing else. A kill is no loss.
+    // What happens while it does not run is sent by the next one, and nothing else. A kill is no
+    // loss.
     follower.interrupt();
     calls = process.work(40);
     let mut follower = Follower::start(&dir, address, &state);

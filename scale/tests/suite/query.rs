@@ -10,7 +10,9 @@ use std::time::Duration;
 use metaspy_reader::{By, Scope, Store};
 use metaspy_scale::query::EXAMPLES;
 
-use crate::fixture::{CALLS, FRAMES, OF_FRAME, directory, metaspy, printed, recording, rows, spool};
+use crate::fixture::{
+    CALLS, FRAMES, OF_FRAME, directory, metaspy, printed, recording, rows, spool,
+};
 use crate::seal::{file, partition};
 use crate::ship::text;
 
@@ -21,7 +23,13 @@ fn counts_by_site_are_those_of_the_tally() {
         .tally(By::Site, &Scope::default())
         .rows
         .iter()
-        .map(|row| format!("{},{}", store.site_path(row.site.expect("a row has a site")), row.measure.count))
+        .map(|row| {
+            format!(
+                "{},{}",
+                store.site_path(row.site.expect("a row has a site")),
+                row.measure.count
+            )
+        })
         .collect();
     expected.sort();
     assert_eq!(rows("SELECT site, count(*) FROM events GROUP BY site ORDER BY site"), expected);
@@ -42,28 +50,41 @@ fn every_example_runs_on_a_recording() {
 #[test]
 fn conditions_skip_chunks_and_keep_every_row() {
     let explained = |condition: &str| {
-        let plan = rows(&format!("EXPLAIN SELECT count(*) FROM events WHERE {condition}")).join(" ");
+        let plan =
+            rows(&format!("EXPLAIN SELECT count(*) FROM events WHERE {condition}")).join(" ");
         let (_, rest) = plan.split_once("EventsExec: chunks=").unwrap_or_else(|| panic!("{plan}"));
-        let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse::<u64>();
+        let number = |text: &str| {
+            text.chars().take_while(char::is_ascii_digit).collect::<String>().parse::<u64>()
+        };
         let (_, skipped) = rest.split_once("skipped=").expect("it prints both");
         (number(rest).expect("a number"), number(skipped).expect("a number"))
     };
     let (all, none) = explained("event > 0");
     assert!(all > 2 && none == 0, "{all} chunks, {none} skipped");
-    for condition in ["site LIKE '%::paint'", "thread = 'painter'", "process = 'other'", "time_ns < 10"] {
+    for condition in
+        ["site LIKE '%::paint'", "thread = 'painter'", "process = 'other'", "time_ns < 10"]
+    {
         let (read, skipped) = explained(condition);
-        assert!(read < all && read + skipped <= all, "{condition}: {read} of {all} chunks, {skipped} skipped");
+        assert!(
+            read < all && read + skipped <= all,
+            "{condition}: {read} of {all} chunks, {skipped} skipped"
+        );
     }
     // The same rows as without any push-down: a condition on an expression cannot be pushed down.
     for (condition, plain) in [
         ("site LIKE '%::paint'", "concat(site, cause) LIKE '%::paint%'"),
         ("subject_key = 3", "subject_key + event = 3 + event"),
         ("subject_key IN (3, 5) AND outcome = 'err'", "concat(subject_key, outcome) = '3err'"),
-        ("thread <> 'painter' AND subject_kind IS NOT NULL", "concat(thread, event) NOT LIKE 'painter%'"),
+        (
+            "thread <> 'painter' AND subject_kind IS NOT NULL",
+            "concat(thread, event) NOT LIKE 'painter%'",
+        ),
         ("time_ns BETWEEN 1000 AND 900000", "time_ns + lane BETWEEN 1000 + lane AND 900000 + lane"),
         ("outcome NOT IN ('err', 'running')", "concat(outcome, event) NOT LIKE 'err%'"),
     ] {
-        let count = |condition: &str| rows(&format!("SELECT count(*), sum(event) FROM events WHERE {condition}"));
+        let count = |condition: &str| {
+            rows(&format!("SELECT count(*), sum(event) FROM events WHERE {condition}"))
+        };
         assert_eq!(count(condition), count(plain), "{condition}");
     }
 }
@@ -95,31 +116,46 @@ fn a_condition_passes_the_rows_for_which_it_is_true() {
 
 #[test]
 fn a_failed_call_is_named_by_what_it_returned() {
-    let outcomes = rows("SELECT outcome, count(*) > 0 FROM events WHERE site LIKE '%::layout' GROUP BY 1 ORDER BY 1");
+    let outcomes = rows(
+        "SELECT outcome, count(*) > 0 FROM events WHERE site LIKE '%::layout' GROUP BY 1 ORDER BY 1",
+    );
     assert_eq!(outcomes, ["err,true", "succeeded,true"]);
     let failed = rows("SELECT failed_as, sum(failed) FROM tallies WHERE failed > 0 GROUP BY 1");
-    assert_eq!(failed, rows("SELECT outcome, count(*) FROM events WHERE outcome = 'err' GROUP BY 1"));
+    assert_eq!(
+        failed,
+        rows("SELECT outcome, count(*) FROM events WHERE outcome = 'err' GROUP BY 1")
+    );
 }
 
 #[test]
 fn a_query_that_needs_more_than_its_memory_goes_on_in_files_or_is_an_error() {
     let path = recording().display().to_string();
     let sql = "SELECT event, took_ns FROM events ORDER BY took_ns, event";
-    let run = |sql: &str, memory: &str| metaspy(&["query", "--format", "csv", "--memory", memory, sql, &path]);
+    let run = |sql: &str, memory: &str| {
+        metaspy(&["query", "--format", "csv", "--memory", memory, sql, &path])
+    };
     let (all, few) = (run(sql, "2GiB"), run(sql, "4MiB"));
     assert!(few.status.success() && all.status.success(), "{}", text(&few));
     assert!(few.stdout == all.stdout && all.stdout.len() > 1_000_000, "{} bytes", few.stdout.len());
     let spills = |memory: &str| {
         let plan = text(&run(&format!("EXPLAIN ANALYZE {sql}"), memory));
-        let counts = plan.split("spill_count=").skip(1).map(|rest| rest.chars().take_while(char::is_ascii_digit));
-        counts.map(|digits| digits.collect::<String>().parse::<u64>().expect("a number")).sum::<u64>()
+        let counts = plan
+            .split("spill_count=")
+            .skip(1)
+            .map(|rest| rest.chars().take_while(char::is_ascii_digit));
+        counts
+            .map(|digits| digits.collect::<String>().parse::<u64>().expect("a number"))
+            .sum::<u64>()
     };
     assert!(spills("2GiB") == 0 && spills("4MiB") > 0);
     // A text has all of its rows before the first one is written.
     let output = metaspy(&["query", "--memory", "4MiB", "SELECT * FROM events", &path]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{error}");
-    assert!(error.contains("needs more than its memory of 4 MiB: metaspy query --memory SIZE"), "{error}");
+    assert!(
+        error.contains("needs more than its memory of 4 MiB: metaspy query --memory SIZE"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -129,8 +165,9 @@ fn causes_effects_and_roots_are_those_of_the_reader() {
     let sizes = "SELECT size, count(*) FROM (SELECT root(event) AS root, count(*) AS size FROM events GROUP BY 1) \
                  GROUP BY size ORDER BY size";
     assert_eq!(rows(sizes), [format!("{OF_FRAME},{frames}"), format!("{},1", OF_FRAME + 1)]);
-    let painted =
-        rows("SELECT cardinality(causes(event)), causes(event)[1] = cause FROM events WHERE thread = 'painter'");
+    let painted = rows(
+        "SELECT cardinality(causes(event)), causes(event)[1] = cause FROM events WHERE thread = 'painter'",
+    );
     assert_eq!(painted, ["6,true"]);
     let effects = "SELECT DISTINCT cardinality(effects(event)) FROM events WHERE cause IS NULL";
     assert_eq!(rows(effects), ["3"]);
@@ -143,7 +180,10 @@ fn labels_and_relations_are_tables() {
     assert_eq!(label, [format!("\"the \"\"root\"\", with a comma\",{}", 2 * FRAMES)]);
     let edges = rows("SELECT relation, from_key, to_key FROM relations");
     assert_eq!(edges, ["below,0,1"]);
-    assert_eq!(rows("SELECT state, calls, lost, warnings FROM recordings"), [format!("closed,{CALLS},0,0")]);
+    assert_eq!(
+        rows("SELECT state, calls, lost, warnings FROM recordings"),
+        [format!("closed,{CALLS},0,0")]
+    );
     assert_eq!(rows("SELECT count(*) FROM lanes WHERE thread = 'painter'"), ["1"]);
 }
 
@@ -153,12 +193,21 @@ fn several_recordings_are_one_table() {
     let both = [recording().display().to_string(), dir.join("tree-0.spy").display().to_string()];
     let query = |sql: &str| metaspy(&["query", "--format", "csv", sql, &both[0], &both[1]]);
     let counts = query("SELECT count(DISTINCT process), count(*) FROM events");
-    assert_eq!(String::from_utf8_lossy(&counts.stdout).lines().nth(1), Some(&*format!("2,{}", 2 * CALLS)));
+    assert_eq!(
+        String::from_utf8_lossy(&counts.stdout).lines().nth(1),
+        Some(&*format!("2,{}", 2 * CALLS))
+    );
     let roots = query("SELECT count(DISTINCT root(event, process)) FROM events");
-    assert_eq!(String::from_utf8_lossy(&roots.stdout).lines().nth(1), Some(&*(2 * FRAMES).to_string()));
+    assert_eq!(
+        String::from_utf8_lossy(&roots.stdout).lines().nth(1),
+        Some(&*(2 * FRAMES).to_string())
+    );
     let ambiguous = query("SELECT root(event) FROM events LIMIT 1");
     let message = String::from_utf8_lossy(&ambiguous.stderr).into_owned();
-    assert!(ambiguous.status.code() == Some(2) && message.contains("root(event, run, host, process)"), "{message}");
+    assert!(
+        ambiguous.status.code() == Some(2) && message.contains("root(event, run, host, process)"),
+        "{message}"
+    );
     fs::remove_dir_all(dir).expect("it is ours");
 }
 
@@ -167,12 +216,20 @@ fn a_recording_that_is_given_twice_is_refused() {
     let dir = directory("twice");
     let copy = dir.join("copy.spy");
     fs::copy(recording(), &copy).expect("there is room");
-    let (spy, copy, set) =
-        (recording().display().to_string(), copy.display().to_string(), dir.join("set").display().to_string());
-    for arguments in [&["query", "SELECT 1", &spy, &copy][..], &["seal", "--to", &set, &spy, &spy]] {
+    let (spy, copy, set) = (
+        recording().display().to_string(),
+        copy.display().to_string(),
+        dir.join("set").display().to_string(),
+    );
+    for arguments in [&["query", "SELECT 1", &spy, &copy][..], &["seal", "--to", &set, &spy, &spy]]
+    {
         let output = metaspy(arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(2) && error.contains("are the same recording: give each once"), "{error}");
+        assert!(
+            output.status.code() == Some(2)
+                && error.contains("are the same recording: give each once"),
+            "{error}"
+        );
     }
     assert!(!dir.join("set").exists());
     fs::remove_dir_all(dir).expect("it is ours");
@@ -196,11 +253,13 @@ fn every_format_holds_the_same_rows() {
     let dir = directory("formats");
     let sql = "SELECT site, count(*) AS calls FROM events GROUP BY site ORDER BY site";
     let expected = rows(sql);
-    let json: serde_json::Value = serde_json::from_str(&printed(&["query", "--json", sql, &path])).expect("JSON");
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(&["query", "--json", sql, &path])).expect("JSON");
     let lines = printed(&["query", "--format", "jsonl", sql, &path]);
     for (at, row) in expected.iter().enumerate() {
-        let text =
-            |value: &serde_json::Value| format!("{},{}", value["site"].as_str().expect("a text"), value["calls"]);
+        let text = |value: &serde_json::Value| {
+            format!("{},{}", value["site"].as_str().expect("a text"), value["calls"])
+        };
         assert_eq!(&text(&json[at]), row);
         let line = lines.lines().nth(at).expect("a line for each row");
         assert_eq!(&text(&serde_json::from_str(line).expect("JSON")), row);
@@ -211,7 +270,8 @@ fn every_format_holds_the_same_rows() {
     let arrow = dir.join("sites.arrow").display().to_string();
     printed(&["query", "--format", "arrow", "-o", &arrow, sql, &path]);
     let file = fs::File::open(&arrow).expect("it was written");
-    let reader = datafusion::arrow::ipc::reader::StreamReader::try_new(file, None).expect("a stream of Arrow IPC");
+    let reader = datafusion::arrow::ipc::reader::StreamReader::try_new(file, None)
+        .expect("a stream of Arrow IPC");
     let written: usize = reader.map(|batch| batch.expect("a batch").num_rows()).sum();
     assert_eq!(written, expected.len());
     fs::remove_dir_all(dir).expect("it is ours");
@@ -224,8 +284,16 @@ fn a_path_need_not_be_utf_8() {
     let spy = dir.join(std::ffi::OsStr::from_bytes(b"tree-\xff.spy"));
     fs::rename(dir.join("tree-0.spy"), &spy).expect("it is ours");
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-    let output = command.args(["query", "SELECT count(*) FROM events"]).arg(&spy).output().expect("it starts");
-    assert!(output.status.success() && text(&output).contains(&CALLS.to_string()), "{}", text(&output));
+    let output = command
+        .args(["query", "SELECT count(*) FROM events"])
+        .arg(&spy)
+        .output()
+        .expect("it starts");
+    assert!(
+        output.status.success() && text(&output).contains(&CALLS.to_string()),
+        "{}",
+        text(&output)
+    );
     fs::remove_dir_all(dir).expect("it is ours");
 }
 
@@ -239,15 +307,28 @@ fn a_projection_of_an_equal_projection_computes_again() {
             ("SELECT a * 2 AS a FROM ($)", "SELECT 1 AS a, 7 AS b", &power),
             ("SELECT b AS a, a AS b FROM ($)", "SELECT 1 AS a, 2 AS b", swapped),
             // What is between them is removed.
-            ("SELECT a FROM (SELECT a + 1 AS a, 0 AS b FROM ($))", "SELECT 0 AS a", &depth.to_string()),
-            ("SELECT a + 1 AS a FROM ($) WHERE a >= 0 ORDER BY a", "SELECT 0 AS a", &depth.to_string()),
+            (
+                "SELECT a FROM (SELECT a + 1 AS a, 0 AS b FROM ($))",
+                "SELECT 0 AS a",
+                &depth.to_string(),
+            ),
+            (
+                "SELECT a + 1 AS a FROM ($) WHERE a >= 0 ORDER BY a",
+                "SELECT 0 AS a",
+                &depth.to_string(),
+            ),
         ] {
             let sql = (0..depth).fold(innermost.to_owned(), |sql, _| layer.replace('$', &sql));
             assert_eq!(rows(&sql), [expected], "{sql}");
         }
         let layer = "SELECT took_ns / 2 AS took_ns FROM ($)";
-        let sql = (0..depth).fold("SELECT took_ns FROM events".to_owned(), |sql, _| layer.replace('$', &sql));
-        let plainly = format!("SELECT sum({}took_ns{}) FROM events", "(".repeat(depth), " / 2)".repeat(depth));
+        let sql = (0..depth)
+            .fold("SELECT took_ns FROM events".to_owned(), |sql, _| layer.replace('$', &sql));
+        let plainly = format!(
+            "SELECT sum({}took_ns{}) FROM events",
+            "(".repeat(depth),
+            " / 2)".repeat(depth)
+        );
         assert_eq!(rows(&format!("SELECT sum(took_ns) FROM ({sql})")), rows(&plainly), "{sql}");
     }
 }
@@ -259,7 +340,11 @@ fn a_query_has_as_many_operators_as_the_engine_can_descend() {
     assert_eq!(rows(&of_terms(1_000)), ["1000"]);
     for terms in [3_200, 50_000] {
         let output = metaspy(&["query", &of_terms(terms), &spy]);
-        assert!(output.status.code() == Some(2) && text(&output).contains("more than 2000"), "{}", text(&output));
+        assert!(
+            output.status.code() == Some(2) && text(&output).contains("more than 2000"),
+            "{}",
+            text(&output)
+        );
     }
     let keys: Vec<String> = (0..20_000).map(|key| key.to_string()).collect();
     assert_eq!(
@@ -274,7 +359,8 @@ fn an_output_is_complete_or_as_it_was() {
     let (spy, out) = (dir.join("tree-0.spy"), dir.join("rows.csv"));
     let (link, pipe) = (dir.join("link.csv"), dir.join("pipe"));
     let write = |sql: &str, spy: &str, out: &Path| {
-        let output = metaspy(&["query", "--format", "csv", sql, spy, "-o", &out.display().to_string()]);
+        let output =
+            metaspy(&["query", "--format", "csv", sql, spy, "-o", &out.display().to_string()]);
         (output.status.code(), text(&output))
     };
     assert_eq!(write("SELECT 1 AS n", &recorded, &out).0, Some(0));
@@ -325,7 +411,8 @@ fn an_output_is_complete_or_as_it_was() {
 #[test]
 fn an_interrupted_query_leaves_no_part_of_a_file() {
     let dir = directory("interrupted query");
-    let (spy, out) = (recording().display().to_string(), dir.join("rows.csv").display().to_string());
+    let (spy, out) =
+        (recording().display().to_string(), dir.join("rows.csv").display().to_string());
     let endless = "SELECT a.event FROM events AS a CROSS JOIN events AS b";
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
     command.args(["query", "--format", "csv", endless, &spy, "-o", &out]).stderr(Stdio::piped());
@@ -337,7 +424,11 @@ fn an_interrupted_query_leaves_no_part_of_a_file() {
     let interrupt = Command::new("kill").args(["-INT", &process.id().to_string()]).status();
     assert!(interrupt.expect("there is kill").success());
     let output = process.wait_with_output().expect("it ends");
-    assert!(output.status.code() == Some(2) && text(&output).contains("interrupted: "), "{}", text(&output));
+    assert!(
+        output.status.code() == Some(2) && text(&output).contains("interrupted: "),
+        "{}",
+        text(&output)
+    );
     assert_eq!(files(), 0);
     fs::remove_dir_all(dir).expect("it is ours");
 }
@@ -349,9 +440,14 @@ fn an_error_shows_its_place_and_the_nearest_names() {
         let output = metaspy(&["query", sql, &path]);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{sql}: {message}");
-        parts.iter().for_each(|part| assert!(message.contains(part), "{sql}: no {part:?} in\n{message}"));
+        parts
+            .iter()
+            .for_each(|part| assert!(message.contains(part), "{sql}: no {part:?} in\n{message}"));
     };
-    check("SELECT sit FROM events", &["no column `sit`", "line 1, column 8", "^^^", "site, site_id"]);
+    check(
+        "SELECT sit FROM events",
+        &["no column `sit`", "line 1, column 8", "^^^", "site, site_id"],
+    );
     check("SELECT 1\nFROM evnts", &["no table `evnts`", "line 2, column 6", "nearest: events"]);
     check("SELECT count( FROM events", &["Line: 1", "^"]);
     check("SELECT rooot(event) FROM events", &["line 1, column 8", "Did you mean 'root'"]);
@@ -374,7 +470,12 @@ fn a_damaged_recording_gives_its_readable_rows_and_a_warning() {
     lengths.into_iter().find(|length| stored(*length) < CALLS).expect("the file has events");
     let cut = cut.display().to_string();
     let output = metaspy(&["query", "--format", "csv", "SELECT count(*) FROM events", &cut]);
-    let read: u64 = String::from_utf8_lossy(&output.stdout).lines().nth(1).expect("a row").parse().expect("a number");
+    let read: u64 = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .nth(1)
+        .expect("a row")
+        .parse()
+        .expect("a number");
     assert!(read > 0 && read < CALLS, "{read} of {CALLS} events");
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("cut.spy"));

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use metaspy::Store;
 use metaspy_core::format::{BLOCK_BYTES, superblock};
 
-use crate::fixture::{S3, directory, metaspy, printed, python_with, record_odd, recording, rows, rows_of};
+use crate::fixture::{
+    S3, directory, metaspy, printed, python_with, record_odd, recording, rows, rows_of,
+};
 use crate::seal::{file, partitions};
 use crate::ship::text;
 
@@ -23,7 +25,10 @@ const QUERIES: &[&str] = &[
 
 /// Restores a set into a directory, and returns the paths.
 fn restored(set: &str, to: &Path) -> Vec<PathBuf> {
-    printed(&["restore", set, "--to", &to.display().to_string()]).lines().map(PathBuf::from).collect()
+    printed(&["restore", set, "--to", &to.display().to_string()])
+        .lines()
+        .map(PathBuf::from)
+        .collect()
 }
 
 #[test]
@@ -41,10 +46,18 @@ fn a_restored_recording_is_the_one_that_was_sealed() {
     let verified = store.verify();
     assert!(verified.damaged.is_empty() && verified.missing.is_empty(), "{verified:?}");
     // The second time it is there; a part of the set is named by its path.
-    let before = fs::metadata(&paths[0]).expect("it is there").modified().expect("the system has times");
-    let run = fs::read_dir(&set).expect("it is a set").map(|it| it.expect("a name").path()).next().expect("one run");
+    let before =
+        fs::metadata(&paths[0]).expect("it is there").modified().expect("the system has times");
+    let run = fs::read_dir(&set)
+        .expect("it is a set")
+        .map(|it| it.expect("a name").path())
+        .next()
+        .expect("one run");
     assert_eq!(restored(&run.display().to_string(), &to), paths);
-    assert_eq!(fs::metadata(&paths[0]).expect("it is there").modified().expect("as before"), before);
+    assert_eq!(
+        fs::metadata(&paths[0]).expect("it is there").modified().expect("as before"),
+        before
+    );
     let none = metaspy(&["restore", &format!("{set}/run=none"), "--to", &to.display().to_string()]);
     assert_eq!(none.status.code(), Some(2));
     fs::remove_dir_all(directory).expect("it is ours");
@@ -66,7 +79,10 @@ fn a_partition_that_was_sealed_again_is_restored_again() {
     fs::remove_dir_all(&set).expect("it is ours");
     assert_eq!(seal(&whole), Some(0));
     let paths = restored(&names.1, &to);
-    assert_eq!(rows_of("SELECT count(*) FROM events", &paths[0]), rows("SELECT count(*) FROM events"));
+    assert_eq!(
+        rows_of("SELECT count(*) FROM events", &paths[0]),
+        rows("SELECT count(*) FROM events")
+    );
     fs::remove_dir_all(directory).expect("it is ours");
 }
 
@@ -110,8 +126,12 @@ fn a_cut_recording_is_restored_up_to_its_end_and_a_damaged_partition_stops_no_ot
     }
     let paths = restored(&set, &to);
     for (name, cut) in &names {
-        let path = paths.iter().find(|path| path.display().to_string().contains(name)).expect("it is restored");
-        let query = "SELECT count(*), sum(event), sum(time_ns), sum(took_ns), sum(subject_key) FROM events";
+        let path = paths
+            .iter()
+            .find(|path| path.display().to_string().contains(name))
+            .expect("it is restored");
+        let query =
+            "SELECT count(*), sum(event), sum(time_ns), sum(took_ns), sum(subject_key) FROM events";
         let rows = |spy: &Path| {
             let output = metaspy(&["query", "--format", "csv", query, &spy.display().to_string()]);
             String::from_utf8_lossy(&output.stdout).into_owned()
@@ -122,7 +142,11 @@ fn a_cut_recording_is_restored_up_to_its_end_and_a_damaged_partition_stops_no_ot
     fs::write(events, "damaged").expect("it is ours");
     fs::remove_dir_all(&to).expect("it is ours");
     let output = metaspy(&["restore", &set, "--to", &to.display().to_string()]);
-    assert!(output.status.code() == Some(1) && text(&output).contains("cannot restore run="), "{}", text(&output));
+    assert!(
+        output.status.code() == Some(1) && text(&output).contains("cannot restore run="),
+        "{}",
+        text(&output)
+    );
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), names.len() - 1);
     fs::remove_dir_all(directory).expect("it is ours");
 }
@@ -137,7 +161,10 @@ fn a_bucket_is_restored_as_a_directory_is() {
     let (spy, to) = (recording().display().to_string(), directory.display().to_string());
     assert_eq!(server.run(&["seal", &spy, "--to", "s3://spies/restored"]).0, Some(0));
     let (code, text) = server.run(&["restore", "s3://spies/restored", "--to", &to]);
-    let path = text.lines().find(|line| line.ends_with(".spy")).unwrap_or_else(|| panic!("{code:?}: {text}"));
+    let path = text
+        .lines()
+        .find(|line| line.ends_with(".spy"))
+        .unwrap_or_else(|| panic!("{code:?}: {text}"));
     assert_eq!(rows_of(QUERIES[0], Path::new(path)), rows(QUERIES[0]));
     fs::remove_dir_all(directory).expect("it is ours");
 }

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, rows, rows_of, spool};
+use crate::fixture::{
+    CALLS, S3, directory, metaspy, printed, python_with, recording, rows, rows_of, spool,
+};
 
 /// Queries whose results must not depend on where the rows are.
 const QUERIES: &[&str] = &[
@@ -46,8 +48,11 @@ pub fn partition(target: &Path) -> PathBuf {
 /// The file of a partition whose name begins so: the hash of its content follows.
 pub fn file(partition: &Path, name: &str) -> PathBuf {
     let begin = format!("{name}-");
-    let mut names = fs::read_dir(partition).expect("it was sealed").map(|entry| entry.expect("a name").path());
-    let is_it = |path: &PathBuf| path.file_name().is_some_and(|it| it.to_string_lossy().starts_with(&begin));
+    let mut names =
+        fs::read_dir(partition).expect("it was sealed").map(|entry| entry.expect("a name").path());
+    let is_it = |path: &PathBuf| {
+        path.file_name().is_some_and(|it| it.to_string_lossy().starts_with(&begin))
+    };
     names.find(is_it).unwrap_or_else(|| panic!("{} has no {begin}…", partition.display()))
 }
 
@@ -71,10 +76,18 @@ fn a_sealed_set_answers_as_the_recording_does() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("nearest: events"));
     let root = metaspy(&["query", "SELECT root(event) FROM events", &target.display().to_string()]);
     assert!(String::from_utf8_lossy(&root.stderr).contains("`root` needs the recording"));
-    let cut = fs::File::options().write(true).open(file(&partition(&target), "lanes")).expect("it was sealed");
+    let cut = fs::File::options()
+        .write(true)
+        .open(file(&partition(&target), "lanes"))
+        .expect("it was sealed");
     cut.set_len(100).expect("it is longer");
     let (code, error) = query("SELECT * FROM sites", &target);
-    assert!(code == Some(2) && error.contains("/lanes-") && error.contains("is damaged: it has 100 bytes"), "{error}");
+    assert!(
+        code == Some(2)
+            && error.contains("/lanes-")
+            && error.contains("is damaged: it has 100 bytes"),
+        "{error}"
+    );
     fs::remove_dir_all(target).expect("it is ours");
 }
 
@@ -94,8 +107,17 @@ fn a_flipped_bit_in_any_file_is_found_and_the_file_is_named() {
         fs::write(&path, &flipped).expect("there is room");
         let (table, _) = name.split_once('-').unwrap_or(("sites", ""));
         let output = match table {
-            "rest" => metaspy(&["restore", &target.display().to_string(), "--to", &restored.display().to_string()]),
-            _ => metaspy(&["query", &format!("SELECT * FROM \"{table}\""), &target.display().to_string()]),
+            "rest" => metaspy(&[
+                "restore",
+                &target.display().to_string(),
+                "--to",
+                &restored.display().to_string(),
+            ]),
+            _ => metaspy(&[
+                "query",
+                &format!("SELECT * FROM \"{table}\""),
+                &target.display().to_string(),
+            ]),
         };
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && error.contains(&name), "{name}: {error}");
@@ -126,14 +148,19 @@ fn a_partition_that_cannot_be_read_is_left_out_and_the_others_are_read() {
     let target = directory("left out");
     seal(&target, "here");
     seal(&target, "there");
-    let damaged = partitions(&target).into_iter().find(|place| place.display().to_string().contains("host=there"));
+    let damaged = partitions(&target)
+        .into_iter()
+        .find(|place| place.display().to_string().contains("host=there"));
     let damaged = damaged.expect("it was sealed");
     let (table, manifest) = (file(&damaged, "tallies"), damaged.join("sealed.json"));
     let tables = [b"".to_vec(), fs::read(&table).expect("it was sealed")[..100].to_vec()];
     let whole = fs::read(&manifest).expect("it was sealed");
     let manifests = [b"".to_vec(), whole[..whole.len() / 2].to_vec()];
-    let contents = tables.map(|it| (&table, it)).into_iter().chain(manifests.map(|it| (&manifest, it)));
-    let damages = contents.map(|(path, content)| (path, Some(content))).chain([(&table, None), (&manifest, None)]);
+    let contents =
+        tables.map(|it| (&table, it)).into_iter().chain(manifests.map(|it| (&manifest, it)));
+    let damages = contents
+        .map(|(path, content)| (path, Some(content)))
+        .chain([(&table, None), (&manifest, None)]);
     for (path, content) in damages {
         let before = fs::read(path).expect("it was sealed");
         match &content {
@@ -144,7 +171,11 @@ fn a_partition_that_cannot_be_read_is_left_out_and_the_others_are_read() {
             let output = metaspy(&["query", "--format", "csv", sql, &target.display().to_string()]);
             let error = String::from_utf8_lossy(&output.stderr).into_owned();
             let rows = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert_eq!((output.status.code(), rows.lines().nth(1)), (Some(1), Some(&*CALLS.to_string())), "{error}");
+            assert_eq!(
+                (output.status.code(), rows.lines().nth(1)),
+                (Some(1), Some(&*CALLS.to_string())),
+                "{error}"
+            );
             assert!(error.contains("host=there") && error.contains("is left out: "), "{error}");
         }
         let (code, error) = query("SELECT count(*) FROM events", &damaged);
@@ -162,7 +193,10 @@ fn a_set_that_is_given_twice_is_refused() {
     let set = target.display().to_string();
     let output = metaspy(&["query", "SELECT count(*) FROM events", &set, &format!("{set}/")]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(2) && error.contains("give each recording once"), "{error}");
+    assert!(
+        output.status.code() == Some(2) && error.contains("give each recording once"),
+        "{error}"
+    );
     fs::remove_dir_all(target).expect("it is ours");
 }
 
@@ -177,7 +211,10 @@ fn a_flipped_bit_in_a_footer_is_an_error_and_no_panic() {
         bytes[at] ^= 0x20;
         fs::write(&path, &bytes).expect("there is room");
         let (code, error) = query("SELECT * FROM sites ORDER BY site", &target);
-        assert!(code == Some(2) && error.contains("/sites-") && !error.contains("panicked at"), "byte {at}: {error}");
+        assert!(
+            code == Some(2) && error.contains("/sites-") && !error.contains("panicked at"),
+            "byte {at}: {error}"
+        );
     }
     fs::remove_dir_all(target).expect("it is ours");
 }
@@ -221,8 +258,15 @@ fn a_set_beside_recordings_is_not_theirs_and_a_part_of_a_set_is_a_source() {
     assert_eq!(rows_of("SELECT DISTINCT host FROM events", &dir), ["\"\""]);
     let process = partitions(&set).remove(0);
     let host = process.parent().expect("it has one");
-    for (part, hosts) in [(&*set, 2), (host.parent().expect("it has one"), 2), (host, 1), (&process, 1)] {
-        assert_eq!(rows_of(count, part), [format!("{},{hosts}", hosts * CALLS)], "{}", part.display());
+    for (part, hosts) in
+        [(&*set, 2), (host.parent().expect("it has one"), 2), (host, 1), (&process, 1)]
+    {
+        assert_eq!(
+            rows_of(count, part),
+            [format!("{},{hosts}", hosts * CALLS)],
+            "{}",
+            part.display()
+        );
     }
     fs::remove_dir_all(dir).expect("it is ours");
 }
@@ -231,14 +275,19 @@ fn a_set_beside_recordings_is_not_theirs_and_a_part_of_a_set_is_a_source() {
 fn seals_at_once_publish_one_partition() {
     let target = directory("at once");
     let (from, to) = (recording().display().to_string(), target.display().to_string());
-    let start = || Command::new(env!("CARGO_BIN_EXE_metaspy-scale")).args(["seal", &from, "--to", &to]).spawn();
+    let start = || {
+        Command::new(env!("CARGO_BIN_EXE_metaspy-scale")).args(["seal", &from, "--to", &to]).spawn()
+    };
     let seals: Vec<_> = (0..3).map(|_| start().expect("the command starts")).collect();
     for mut seal in seals {
         assert!(seal.wait().expect("it ends").success());
     }
     partition(&target);
     assert_eq!(rows_of("SELECT count(*) FROM events", &target), [CALLS.to_string()]);
-    let left: Vec<_> = fs::read_dir(&target).expect("it is there").map(|it| it.expect("a name").file_name()).collect();
+    let left: Vec<_> = fs::read_dir(&target)
+        .expect("it is there")
+        .map(|it| it.expect("a name").file_name())
+        .collect();
     assert_eq!(left.len(), 1, "{left:?}");
     fs::remove_dir_all(target).expect("it is ours");
 }
@@ -264,30 +313,50 @@ fn a_partition_without_its_manifest_is_left_out_and_is_sealed_again() {
         seal(&target, host);
     }
     let places = partitions(&target);
-    let lost = places.iter().find(|place| place.display().to_string().contains("host=there")).expect("it was sealed");
+    let lost = places
+        .iter()
+        .find(|place| place.display().to_string().contains("host=there"))
+        .expect("it was sealed");
     fs::remove_file(lost.join("sealed.json")).expect("it is there");
     for (source, expected) in [(&target, 1), (lost, 2)] {
         let (code, error) = query("SELECT sum(calls) FROM tallies", source);
         let is_named = error.contains("host=there") && error.contains("has no sealed.json");
-        assert!(code == Some(expected) && is_named && error.contains("seal the recording again"), "{error}");
+        assert!(
+            code == Some(expected) && is_named && error.contains("seal the recording again"),
+            "{error}"
+        );
     }
     let restored = target.with_extension("restored");
-    let output = metaspy(&["restore", &target.display().to_string(), "--to", &restored.display().to_string()]);
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).lines().count()), (Some(1), 1));
+    let output = metaspy(&[
+        "restore",
+        &target.display().to_string(),
+        "--to",
+        &restored.display().to_string(),
+    ]);
+    assert_eq!(
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).lines().count()),
+        (Some(1), 1)
+    );
     seal(&target, "there");
     assert_eq!(rows_of("SELECT count(*) FROM events", &target), [(2 * CALLS).to_string()]);
     assert_eq!(query("SELECT count(*) FROM events", &target), (Some(0), String::new()));
-    [target, restored].iter().for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
+    [target, restored]
+        .iter()
+        .for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
 }
 
 #[test]
 fn a_recording_and_its_own_set_are_one_recording() {
     let dir = spool("own set", 1);
-    let (spy, set) = (dir.join("tree-0.spy").display().to_string(), dir.join("set").display().to_string());
+    let (spy, set) =
+        (dir.join("tree-0.spy").display().to_string(), dir.join("set").display().to_string());
     printed(&["seal", &spy, "--to", &set, "--host", "rack/7"]);
     let output = metaspy(&["query", "SELECT sum(calls) FROM tallies", &spy, &set]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(2) && error.contains("tree-0.spy is also in a sealed set"), "{error}");
+    assert!(
+        output.status.code() == Some(2) && error.contains("tree-0.spy is also in a sealed set"),
+        "{error}"
+    );
     fs::remove_dir_all(dir).expect("it is ours");
 }
 
@@ -301,7 +370,11 @@ fn equal_recordings_have_equal_files() {
         names.sort();
         names
     };
-    assert_eq!(names(&one), names(&other), "a seal that is repeated replaces what an interrupted one left");
+    assert_eq!(
+        names(&one),
+        names(&other),
+        "a seal that is repeated replaces what an interrupted one left"
+    );
     [one, other].iter().for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
 }
 
@@ -320,9 +393,14 @@ fn a_set_of_an_older_version_is_read() {
     for entry in fs::read_dir(OLDER).expect("it is there").map(|entry| entry.expect("a name")) {
         fs::copy(entry.path(), place.join(entry.file_name())).expect("there is room");
     }
-    let counts = "SELECT site, outcome, count(*) FROM events GROUP BY site, outcome ORDER BY site, outcome";
-    let expected = ["pay,failed,3", "pay,returned,27", "ship,instant,5"].map(|row| format!("shop::Order::{row}"));
-    assert_eq!(rows_of(counts, &target), [&expected[..], &["shop::day,returned,1".to_owned()]].concat());
+    let counts =
+        "SELECT site, outcome, count(*) FROM events GROUP BY site, outcome ORDER BY site, outcome";
+    let expected = ["pay,failed,3", "pay,returned,27", "ship,instant,5"]
+        .map(|row| format!("shop::Order::{row}"));
+    assert_eq!(
+        rows_of(counts, &target),
+        [&expected[..], &["shop::day,returned,1".to_owned()]].concat()
+    );
     assert_eq!(rows_of("SELECT sum(calls) FROM tallies", &target), ["36"]);
     // A new set beside it is one table with it.
     seal(&target, "here");
@@ -331,9 +409,16 @@ fn a_set_of_an_older_version_is_read() {
     let new = "SELECT host <> 'here' AS older, count(*), count(trace) FROM events GROUP BY older ORDER BY older";
     assert_eq!(rows_of(new, &target), [format!("false,{CALLS},0"), "true,36,0".to_owned()]);
     let restored = target.with_extension("restored");
-    let paths = printed(&["restore", &target.display().to_string(), "--to", &restored.display().to_string()]);
+    let paths = printed(&[
+        "restore",
+        &target.display().to_string(),
+        "--to",
+        &restored.display().to_string(),
+    ]);
     assert_eq!(paths.lines().count(), 2);
-    [target, restored].iter().for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
+    [target, restored]
+        .iter()
+        .for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
 }
 
 #[test]
@@ -350,10 +435,19 @@ fn a_bucket_holds_what_a_directory_holds() {
     assert!(seal("s3://spies/prod").1.contains("already sealed"));
     for query in QUERIES {
         let (code, text) = run(&["query", "--format", "csv", query, "s3://spies/prod"]);
-        assert_eq!((code, text.lines().skip(1).map(str::to_owned).collect()), (Some(0), rows(query)), "{query}");
+        assert_eq!(
+            (code, text.lines().skip(1).map(str::to_owned).collect()),
+            (Some(0), rows(query)),
+            "{query}"
+        );
     }
     let (code, text) = seal("s3://nowhere/prod");
-    assert!(code == Some(2) && text.contains("NoSuchBucket") && text.matches("NoSuchBucket").count() == 1, "{text}");
+    assert!(
+        code == Some(2)
+            && text.contains("NoSuchBucket")
+            && text.matches("NoSuchBucket").count() == 1,
+        "{text}"
+    );
     let (code, text) = run(&["query", "SELECT 1 FROM events", "s3://spies/other"]);
     assert!(code == Some(2) && text.contains("no sealed recording"), "{text}");
 }
@@ -370,25 +464,38 @@ fn duckdb_reads_the_same_rows() {
         for table in ['events', 'tallies', 'subjects', 'relations', 'sites']:\n\
         \x20   duckdb.sql(f\"CREATE VIEW {table} AS SELECT * FROM read_parquet('{sys.argv[1]}/*/*/*/{table}-*.parquet')\")\n\
         csv.writer(sys.stdout, lineterminator='\\n').writerows(duckdb.sql(sys.argv[2]).fetchall())\n";
-    // Names of partitions exclude files, and a set that lacks a column is read beside one that has it.
+    // Names of partitions exclude files, and a set that lacks a column is read beside one that has
+    // it.
     let older = target.join("run=20260101T000000.000000000Z/host=web-7/process=shop-1");
     fs::create_dir_all(&older).expect("there is room");
-    fs::copy(format!("{OLDER}/events.parquet"), older.join("events-older.parquet")).expect("there is room");
+    fs::copy(format!("{OLDER}/events.parquet"), older.join("events-older.parquet"))
+        .expect("there is room");
     let pruned = "import duckdb, sys\n\
         events = f\"read_parquet('{sys.argv[1]}/*/*/*/events-*.parquet', hive_partitioning=true, union_by_name=true)\"\n\
         for host in ['web-7', 'rack/7']:\n\
         \x20   sql = f\"SELECT count(*), count(trace) FROM {events} WHERE host = '{host}'\"\n\
         \x20   print(*duckdb.sql(sql).fetchall()[0], 'Scanning Files: 1/2' in duckdb.sql('EXPLAIN ANALYZE ' + sql).fetchall()[0][1])\n";
-    let output = Command::new(&python).args(["-c", pruned, &target.display().to_string()]).output().expect("it starts");
+    let output = Command::new(&python)
+        .args(["-c", pruned, &target.display().to_string()])
+        .output()
+        .expect("it starts");
     let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("36 0 True\n{CALLS} 0 True\n"), "{error}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        format!("36 0 True\n{CALLS} 0 True\n"),
+        "{error}"
+    );
     fs::remove_dir_all(older.ancestors().nth(2).expect("it has one")).expect("it is ours");
     for query in QUERIES {
         let mut command = Command::new(&python);
-        let output = command.args(["-c", script, &target.display().to_string(), query]).output().expect("it starts");
+        let output = command
+            .args(["-c", script, &target.display().to_string(), query])
+            .output()
+            .expect("it starts");
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{query}: {error}");
-        let found: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+        let found: Vec<String> =
+            String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
         assert_eq!(found, rows(query), "{query}");
     }
     fs::remove_dir_all(target).expect("it is ours");
@@ -431,20 +538,28 @@ fn sealed_sets_and_recordings_are_one_table() {
     let (target, dir) = (directory("mixed"), spool("mixed recordings", 1));
     seal(&target, "rack/7");
     let (set, spy) = (target.display().to_string(), dir.join("tree-0.spy").display().to_string());
-    let query = |sql: &str| printed(&["query", "--format", "csv", sql, &set, &spy]).lines().skip(1).collect::<String>();
+    let query = |sql: &str| {
+        printed(&["query", "--format", "csv", sql, &set, &spy]).lines().skip(1).collect::<String>()
+    };
     assert_eq!(
         query("SELECT count(*), count(DISTINCT host), sum(event) % 2 FROM events"),
         format!("{},2,0", 2 * CALLS)
     );
     assert_eq!(query("SELECT sum(calls) FROM tallies"), (2 * CALLS).to_string());
-    assert_eq!(query("SELECT count(*) FROM events WHERE site LIKE '%paint' AND thread = 'painter'"), "2");
+    assert_eq!(
+        query("SELECT count(*) FROM events WHERE site LIKE '%paint' AND thread = 'painter'"),
+        "2"
+    );
     let of_host = "SELECT host, count(root(event, run, host, process)) AS roots, \
                    count(causes(event, run, host, process)) AS causes FROM events GROUP BY host ORDER BY host";
     assert_eq!(query(of_host), format!(",{CALLS},{CALLS}rack/7,0,0"));
     for call in ["root(event)", "root(event, process)"] {
         let output = metaspy(&["query", &format!("SELECT {call} FROM events"), &set, &spy]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(2) && error.contains("root(event, run, host, process)"), "{error}");
+        assert!(
+            output.status.code() == Some(2) && error.contains("root(event, run, host, process)"),
+            "{error}"
+        );
     }
     [target, dir].iter().for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
 }

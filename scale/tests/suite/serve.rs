@@ -35,12 +35,20 @@ impl Server {
     /// Starts one that listens there. Returns the lines that it prints at its start, too.
     fn start_at(listen: &str, arguments: &[&str], live: &Path) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        command.args(["serve", "--listen", listen]).args(arguments).env("METASPY_DIR", live).stdout(Stdio::piped());
+        command
+            .args(["serve", "--listen", listen])
+            .args(arguments)
+            .env("METASPY_DIR", live)
+            .stdout(Stdio::piped());
         let mut process = command.spawn().expect("the command starts");
         let mut lines = String::new();
         let mut output = BufReader::new(process.stdout.take().expect("it is a pipe"));
         output.read_line(&mut lines).expect("it prints a line");
-        let port = lines.split('/').nth(2).and_then(|address| address.rsplit(':').next()).expect("its address");
+        let port = lines
+            .split('/')
+            .nth(2)
+            .and_then(|address| address.rsplit(':').next())
+            .expect("its address");
         let address = format!("127.0.0.1:{port}");
         if !listen.starts_with("127.") && !arguments.contains(&"--token-file") {
             output.read_line(&mut lines).expect("it prints its token");
@@ -107,7 +115,8 @@ fn tallies_are_metrics_that_the_client_of_prometheus_reads() {
     let output = reader.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let samples = String::from_utf8_lossy(&output.stdout).into_owned();
-    let has = |line: &str| assert!(samples.lines().any(|it| it == line), "no {line:?} in\n{samples}");
+    let has =
+        |line: &str| assert!(samples.lines().any(|it| it == line), "no {line:?} in\n{samples}");
     let half = (CALLS - 1) / 2;
     has(&format!("counter metaspy_calls_total layout {half}"));
     has("counter metaspy_calls_total paint 1");
@@ -132,14 +141,17 @@ fn a_self_time_that_is_not_known_is_no_metric() {
 
 #[test]
 fn a_query_ends_in_time_and_a_server_ends_though_clients_hang() {
-    let mut server = Server::start_with(&["--timeout", "1", &recording().display().to_string()], Path::new(""));
-    let endless = "/query?sql=SELECT%20count(*)%20FROM%20events%20a%20JOIN%20events%20b%20ON%20a.site=b.site";
+    let mut server =
+        Server::start_with(&["--timeout", "1", &recording().display().to_string()], Path::new(""));
+    let endless =
+        "/query?sql=SELECT%20count(*)%20FROM%20events%20a%20JOIN%20events%20b%20ON%20a.site=b.site";
     let (status, body) = server.get(endless, "localhost");
     assert!(status == 503 && body.contains("takes more than 1 s"), "{status} {body}");
     let mut hangs = TcpStream::connect(&server.address).expect("it listens");
     write!(hangs, "GET / HTTP/1.1\r\nHo").expect("it reads");
     let interrupted = Instant::now();
-    let interrupt = || Command::new("kill").args(["-INT", &server.process.id().to_string()]).status();
+    let interrupt =
+        || Command::new("kill").args(["-INT", &server.process.id().to_string()]).status();
     assert!(interrupt().expect("there is kill").success());
     assert!(server.process.wait().expect("it is a child").success());
     assert!(interrupted.elapsed() < Duration::from_secs(20));
@@ -148,15 +160,22 @@ fn a_query_ends_in_time_and_a_server_ends_though_clients_hang() {
 #[test]
 fn no_query_takes_more_memory_than_it_may() {
     let spy = recording().display().to_string();
-    let server = Server::start_with(&["--memory", "256MiB", "--timeout", "3600", &spy], Path::new(""));
-    let encode = |sql: &str| sql.replace('%', "%25").replace(' ', "%20").replace('+', "%2B").replace('&', "%26");
+    let server =
+        Server::start_with(&["--memory", "256MiB", "--timeout", "3600", &spy], Path::new(""));
+    let encode = |sql: &str| {
+        sql.replace('%', "%25").replace(' ', "%20").replace('+', "%2B").replace('&', "%26")
+    };
     let query = |sql: &str| server.get(&format!("/query?sql={}", encode(sql)), "localhost");
     let nested = |inner: &str, around: &dyn Fn(String) -> String, times: usize| {
         (0..times).fold(inner.to_owned(), |inner, _| around(inner))
     };
     let many = |letter: &str| letter.repeat(1_000);
     let replaced = nested("'a'", &|inner| format!("replace({inner},'a','{}')", many("a")), 4);
-    let translated = nested("'a'", &|inner| format!("translate(replace({inner},'a','{}'),'b','a')", many("b")), 4);
+    let translated = nested(
+        "'a'",
+        &|inner| format!("translate(replace({inner},'a','{}'),'b','a')", many("b")),
+        4,
+    );
     let joined = (0..20).fold("SELECT site AS a0 FROM events".to_owned(), |inner, at| {
         format!("SELECT concat(a{at},a{at}) AS a{} FROM ({inner})", at + 1)
     });
@@ -172,24 +191,35 @@ fn no_query_takes_more_memory_than_it_may() {
     ] {
         let (status, body) = query(hostile);
         // Some functions report what the system refuses.
-        assert!(matches!(status, 400 | 503) && body.contains("memory"), "{hostile}: {status} {body}");
+        assert!(
+            matches!(status, 400 | 503) && body.contains("memory"),
+            "{hostile}: {status} {body}"
+        );
         let (status, body) = query("SELECT count(*) AS n FROM events");
-        assert_eq!((status, body.trim_end()), (200, &*format!("[{{\"n\":{CALLS}}}]")), "after {hostile}");
+        assert_eq!(
+            (status, body.trim_end()),
+            (200, &*format!("[{{\"n\":{CALLS}}}]")),
+            "after {hostile}"
+        );
     }
 }
 
 /// The bytes of memory that a process has at most had.
 fn most_memory(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("the system counts it");
+    let line =
+        status.lines().find(|line| line.starts_with("VmHWM:")).expect("the system counts it");
     line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number") << 10
 }
 
 #[test]
 fn a_thousand_hostile_requests_change_no_answer() {
     let spy = recording().display().to_string();
-    let server = Server::start_with(&["--memory", "256MiB", "--timeout", "20", &spy], Path::new(""));
-    let get = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
+    let server =
+        Server::start_with(&["--memory", "256MiB", "--timeout", "20", &spy], Path::new(""));
+    let get = |path: &str, headers: &str| {
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n")
+    };
     let query = |sql: &str| get(&format!("/query?sql={sql}"), "");
     let foreign = "Origin: https://evil.example\r\n";
     let cross = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n";
@@ -200,7 +230,9 @@ fn a_thousand_hostile_requests_change_no_answer() {
         get("/metrics", "Origin: null\r\n"),
         "GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_owned(),
         "GET /metrics HTTP/1.1\r\n\r\n".to_owned(),
-        format!("POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n{long}"),
+        format!(
+            "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n{long}"
+        ),
         "DELETE /tables/events HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
         get("/tables/../../etc/passwd", ""),
         get("/tables/%2e%2e%2fetc", ""),
@@ -214,7 +246,9 @@ fn a_thousand_hostile_requests_change_no_answer() {
         query("%ff%fe"),
         "nonsense\r\n\r\n".to_owned(),
         format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(600_000)),
-        (0..200).fold("GET / HTTP/1.1\r\nHost: localhost\r\n".to_owned(), |head, at| format!("{head}X{at}: 1\r\n")),
+        (0..200).fold("GET / HTTP/1.1\r\nHost: localhost\r\n".to_owned(), |head, at| {
+            format!("{head}X{at}: 1\r\n")
+        }),
     ];
     let costly = [
         query(&format!("SELECT%20{nested}1")),
@@ -227,7 +261,11 @@ fn a_thousand_hostile_requests_change_no_answer() {
     let mut hang: Vec<TcpStream> = Vec::new();
     for at in 0..100 {
         let mut stream = TcpStream::connect(&server.address).expect("it listens");
-        let half = if at % 2 == 0 { "GET / HTTP/1.1\r\nHo".to_owned() } else { get("/tables/events?limit=5000", "") };
+        let half = if at % 2 == 0 {
+            "GET / HTTP/1.1\r\nHo".to_owned()
+        } else {
+            get("/tables/events?limit=5000", "")
+        };
         stream.write_all(half.as_bytes()).expect("it reads");
         hang.push(stream);
     }
@@ -238,15 +276,21 @@ fn a_thousand_hostile_requests_change_no_answer() {
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
         let status = answer.get(9..12).map(|status| String::from_utf8_lossy(status).into_owned());
-        assert!(!status.as_deref().is_some_and(|it| it == "500" || it == "200"), "{status:?}: {:.200}", request);
+        assert!(
+            !status.as_deref().is_some_and(|it| it == "500" || it == "200"),
+            "{status:?}: {:.200}",
+            request
+        );
     };
-    let requests: Vec<&String> = costly.iter().chain(hostile.iter().cycle().take(900 - costly.len())).collect();
+    let requests: Vec<&String> =
+        costly.iter().chain(hostile.iter().cycle().take(900 - costly.len())).collect();
     std::thread::scope(|scope| {
         for part in requests.chunks(requests.len() / 8) {
             scope.spawn(move || part.iter().for_each(|request| ask(request)));
         }
     });
-    let (status, body) = server.get("/query?sql=SELECT%20count(*)%20AS%20n%20FROM%20events", "localhost");
+    let (status, body) =
+        server.get("/query?sql=SELECT%20count(*)%20AS%20n%20FROM%20events", "localhost");
     assert_eq!((status, body.trim_end()), (200, &*format!("[{{\"n\":{CALLS}}}]")));
     let (status, text) = server.get("/metrics", "127.0.0.1");
     assert!(status == 200 && text.contains("metaspy_calls_total{"), "{text}");
@@ -259,19 +303,32 @@ fn a_thousand_hostile_requests_change_no_answer() {
 fn a_server_that_others_reach_needs_a_token() {
     let (spy, dir) = (recording().display().to_string(), directory("token"));
     let ask = |server: &Server, token: &str| {
-        server.send(&format!("GET /metrics HTTP/1.1\r\nHost: web-7:9464\r\nAuthorization: Bearer {token}\r\n\r\n")).0
+        server
+            .send(&format!(
+                "GET /metrics HTTP/1.1\r\nHost: web-7:9464\r\nAuthorization: Bearer {token}\r\n\r\n"
+            ))
+            .0
     };
     let (server, lines) = Server::start_at("0.0.0.0:0", &[&spy], Path::new(""));
-    let token = lines.rsplit("Bearer ").next().and_then(|rest| rest.split('`').next()).expect("it prints its token");
-    assert_eq!((ask(&server, token), ask(&server, "0123456789abcdef"), ask(&server, "")), (200, 401, 401));
+    let token = lines
+        .rsplit("Bearer ")
+        .next()
+        .and_then(|rest| rest.split('`').next())
+        .expect("it prints its token");
+    assert_eq!(
+        (ask(&server, token), ask(&server, "0123456789abcdef"), ask(&server, "")),
+        (200, 401, 401)
+    );
     assert_eq!(server.get("/metrics", "localhost").0, 401);
     let file = dir.join("token");
     fs::write(&file, "a token of a file\n").expect("there is room");
     let path = file.display().to_string();
-    let output = crate::fixture::metaspy(&["serve", "--token-file", &path, "--listen", "127.0.0.1:0", &spy]);
+    let output =
+        crate::fixture::metaspy(&["serve", "--token-file", &path, "--listen", "127.0.0.1:0", &spy]);
     assert!(output.status.code() == Some(2) && crate::ship::text(&output).contains("has no token"));
     fs::write(&file, "0123456789abcdef\n").expect("there is room");
-    let (server, lines) = Server::start_at("0.0.0.0:0", &["--token-file", &path, &spy], Path::new(""));
+    let (server, lines) =
+        Server::start_at("0.0.0.0:0", &["--token-file", &path, &spy], Path::new(""));
     assert!(!lines.contains("Bearer"), "{lines}");
     assert_eq!((ask(&server, "0123456789abcdef"), ask(&server, token)), (200, 401));
     fs::remove_dir_all(dir).expect("it is ours");
@@ -293,8 +350,13 @@ fn each_row_of_a_table_is_on_one_page() {
                 break;
             }
         }
-        let all = server.json(&format!("/query?sql=SELECT%20count(*)%20AS%20rows%20FROM%20{table}"));
-        assert_eq!((all[0]["rows"].as_u64(), rows.len()), (Some(expected as u64), expected), "{table}");
+        let all =
+            server.json(&format!("/query?sql=SELECT%20count(*)%20AS%20rows%20FROM%20{table}"));
+        assert_eq!(
+            (all[0]["rows"].as_u64(), rows.len()),
+            (Some(expected as u64), expected),
+            "{table}"
+        );
     }
     fs::remove_dir_all(dir).expect("it is ours");
 }
@@ -302,14 +364,22 @@ fn each_row_of_a_table_is_on_one_page() {
 #[test]
 fn tables_events_and_queries_are_json() {
     let server = Server::start(&recording().display().to_string());
-    assert!(server.json("/")["tables"].as_array().expect("a list").contains(&"/tables/events".into()));
+    assert!(
+        server.json("/")["tables"].as_array().expect("a list").contains(&"/tables/events".into())
+    );
     let events = server.json("/tables/events?limit=3&offset=2");
     assert_eq!(events.as_array().map(Vec::len), Some(3));
-    let paint = &server.json("/query?sql=SELECT%20event,cause%20FROM%20events%20WHERE%20thread='painter'")[0];
+    let paint = &server
+        .json("/query?sql=SELECT%20event,cause%20FROM%20events%20WHERE%20thread='painter'")[0];
     let event = &server.json(&format!("/events/{}", paint["event"]))[0];
-    assert_eq!((event["causes"].as_array().map(Vec::len), &event["causes"][0]["event"]), (Some(6), &paint["cause"]));
+    assert_eq!(
+        (event["causes"].as_array().map(Vec::len), &event["causes"][0]["event"]),
+        (Some(6), &paint["cause"])
+    );
     assert_eq!(event["root"], event["causes"][5]);
-    let roots = server.json("/query?sql=SELECT%20count(*)%20AS%20roots%20FROM%20events%20WHERE%20cause%20IS%20NULL");
+    let roots = server.json(
+        "/query?sql=SELECT%20count(*)%20AS%20roots%20FROM%20events%20WHERE%20cause%20IS%20NULL",
+    );
     assert_eq!(roots[0]["roots"], FRAMES);
     let (status, body) = server.request("POST", "/tables/events", "localhost");
     let error: Value = serde_json::from_str(&body).expect("JSON");
@@ -337,7 +407,10 @@ fn tables_events_and_queries_are_json() {
         assert!(answer["error"].is_string(), "{path}: {body}");
     }
     for (terms, status) in [(500, 200), (3_200, 400)] {
-        assert_eq!(server.get(&format!("/query?sql=SELECT%20{}1", "1%2B".repeat(terms)), "localhost").0, status);
+        assert_eq!(
+            server.get(&format!("/query?sql=SELECT%20{}1", "1%2B".repeat(terms)), "localhost").0,
+            status
+        );
     }
     let most = u64::MAX;
     for (path, rows) in [

@@ -1,4 +1,5 @@
-//! Services that call each other: their events lead from one to the other in SQL, and their spans are one trace.
+//! Services that call each other: their events lead from one to the other in SQL, and their spans
+//! are one trace.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,7 +18,8 @@ use crate::otlp::{Received, listen};
 /// The name of the process below.
 const SERVICE: &str = "services::a_service";
 
-/// A service: each line of its input is the `traceparent` of a request, or empty. It prints the one that it sends on.
+/// A service: each line of its input is the `traceparent` of a request, or empty. It prints the one
+/// that it sends on.
 #[test]
 #[ignore = "the other tests start it"]
 fn a_service() {
@@ -33,8 +35,9 @@ fn a_service() {
 /// The name of the process below.
 const WAITING: &str = "services::a_service_that_waits_for_others";
 
-/// A service whose calls last until those of the services that it asks have ended. `from TRACEPARENT` begins a call, `send`
-/// prints the `traceparent` of the innermost one, and `end` ends it.
+/// A service whose calls last until those of the services that it asks have ended.
+/// `from TRACEPARENT` begins a call, `send` prints the `traceparent` of the innermost one, and
+/// `end` ends it.
 #[test]
 #[ignore = "the other tests start it"]
 fn a_service_that_waits_for_others() {
@@ -54,7 +57,10 @@ fn serve_one() {
                 });
                 println!("\nended .");
             }
-            ("send", _) => println!("\nparent {}", metaspy::TraceParent::current().expect("the call is observed")),
+            ("send", _) => println!(
+                "\nparent {}",
+                metaspy::TraceParent::current().expect("the call is observed")
+            ),
             _ => return,
         }
         line.clear();
@@ -73,7 +79,10 @@ struct Service {
 impl Service {
     fn start(dir: &Path, name: &str) -> Self {
         let spy = dir.join(format!("{name}.spy"));
-        Service { process: Process::start(WAITING, &[("METASPY_RECORD", &spy.display().to_string())]), spy }
+        Service {
+            process: Process::start(WAITING, &[("METASPY_RECORD", &spy.display().to_string())]),
+            spy,
+        }
     }
 
     fn begin(&mut self, parent: &str) {
@@ -100,9 +109,11 @@ fn skew(spy: &Path, hours: i64) {
     fs::write(spy, bytes).expect("there is room");
 }
 
-/// Requests to five services: web asks auth and then orders, which asks stock and then payment. Returns the recordings.
+/// Requests to five services: web asks auth and then orders, which asks stock and then payment.
+/// Returns the recordings.
 fn record_requests(dir: &Path) -> [PathBuf; 5] {
-    let mut services = ["web", "auth", "orders", "stock", "payment"].map(|name| Service::start(dir, name));
+    let mut services =
+        ["web", "auth", "orders", "stock", "payment"].map(|name| Service::start(dir, name));
     let [web, auth, orders, stock, payment] = &mut services;
     for _ in 0..REQUESTS {
         web.begin("");
@@ -127,23 +138,37 @@ fn a_request_is_followed_through_five_services_on_hosts_whose_clocks_differ() {
     let dir = directory("five services");
     let recordings = record_requests(&dir);
     let set = dir.join("sealed");
-    for ((spy, host), hours) in recordings.iter().zip(["a", "a", "b", "b", "c"]).zip([0, 0, -7, -7, 30]) {
+    for ((spy, host), hours) in
+        recordings.iter().zip(["a", "a", "b", "b", "c"]).zip([0, 0, -7, -7, 30])
+    {
         skew(spy, hours);
-        printed(&["seal", &spy.display().to_string(), "--to", &set.display().to_string(), "--host", host]);
+        printed(&[
+            "seal",
+            &spy.display().to_string(),
+            "--to",
+            &set.display().to_string(),
+            "--host",
+            host,
+        ]);
     }
-    let names = recordings.each_ref().map(|spy| rows_of("SELECT process FROM recordings", spy).remove(0));
+    let names =
+        recordings.each_ref().map(|spy| rows_of("SELECT process FROM recordings", spy).remove(0));
     let [web, auth, orders, stock, payment] = &names;
     let sources = [&recordings[..], std::slice::from_ref(&set)];
     let query = |sql: &str, sources: &[PathBuf]| -> Vec<String> {
         let sources: Vec<String> = sources.iter().map(|path| path.display().to_string()).collect();
-        let arguments = ["query", "--format", "csv", sql].into_iter().chain(sources.iter().map(String::as_str));
+        let arguments =
+            ["query", "--format", "csv", sql].into_iter().chain(sources.iter().map(String::as_str));
         printed(&arguments.collect::<Vec<_>>()).lines().skip(1).map(str::to_owned).collect()
     };
-    let example = |part: &str| EXAMPLES.iter().find(|it| it.question.contains(part)).expect("it is one").sql;
+    let example =
+        |part: &str| EXAMPLES.iter().find(|it| it.question.contains(part)).expect("it is one").sql;
 
     // Columns lead from one service to the other, in recordings and in a sealed set.
-    let calls =
-        format!("SELECT caller, callee, calls FROM ({}) ORDER BY caller, callee", example("which service calls"));
+    let calls = format!(
+        "SELECT caller, callee, calls FROM ({}) ORDER BY caller, callee",
+        example("which service calls")
+    );
     let mut expected = [(web, auth), (web, orders), (orders, stock), (orders, payment)]
         .map(|(from, to)| format!("{from},{to},{REQUESTS}"));
     expected.sort();
@@ -157,7 +182,10 @@ fn a_request_is_followed_through_five_services_on_hosts_whose_clocks_differ() {
         assert_eq!(query(&times, sources), vec!["5,true,true,true"; REQUESTS as usize]);
         // A number of another process is no cause.
         let causes = "SELECT count(cause), count(remote_parent), count(DISTINCT trace) FROM events";
-        assert_eq!(query(causes, sources), [format!("{},{},{REQUESTS}", 5 * REQUESTS, 4 * REQUESTS)]);
+        assert_eq!(
+            query(causes, sources),
+            [format!("{},{},{REQUESTS}", 5 * REQUESTS, 4 * REQUESTS)]
+        );
     }
     assert_eq!(rows_of("SELECT DISTINCT host FROM events ORDER BY host", &set), ["a", "b", "c"]);
 
@@ -176,10 +204,18 @@ fn a_request_is_followed_through_five_services_on_hosts_whose_clocks_differ() {
     );
     assert_eq!(query(&effects, &recordings), [format!("{auth},{orders},2")]);
     // Alone, a service has the part of the request that it did.
-    assert_eq!(rows_of("SELECT count(DISTINCT root(event)) FROM events", &recordings[2]), [REQUESTS.to_string()]);
+    assert_eq!(
+        rows_of("SELECT count(DISTINCT root(event)) FROM events", &recordings[2]),
+        [REQUESTS.to_string()]
+    );
 
     // Nothing of this is lost in a set.
-    let restored = printed(&["restore", &set.display().to_string(), "--to", &dir.join("to").display().to_string()]);
+    let restored = printed(&[
+        "restore",
+        &set.display().to_string(),
+        "--to",
+        &dir.join("to").display().to_string(),
+    ]);
     let restored: Vec<PathBuf> = restored.lines().map(PathBuf::from).collect();
     let all = "SELECT process, event, cause, trace, span, remote_parent FROM events ORDER BY process, event";
     assert_eq!(query(all, &restored), query(all, &recordings));
@@ -197,7 +233,8 @@ fn spans(recordings: &[&Path]) -> Vec<Span> {
     let runtime = tokio::runtime::Runtime::new().expect("threads can start");
     let received = Received::default();
     let to = format!("http://{}", runtime.block_on(listen(&received, "grpc")));
-    let recordings: Vec<String> = recordings.iter().map(|path| path.display().to_string()).collect();
+    let recordings: Vec<String> =
+        recordings.iter().map(|path| path.display().to_string()).collect();
     let mut arguments = vec!["otlp", "--to", &to];
     arguments.extend(recordings.iter().map(String::as_str));
     let output = metaspy(&arguments);
@@ -209,7 +246,8 @@ fn spans(recordings: &[&Path]) -> Vec<Span> {
 fn spans_of_two_services_are_one_trace() {
     let dir = directory("services");
     let (web, store) = (dir.join("web.spy"), dir.join("store.spy"));
-    let start = |spy: &Path| Process::start(SERVICE, &[("METASPY_RECORD", &spy.display().to_string())]);
+    let start =
+        |spy: &Path| Process::start(SERVICE, &[("METASPY_RECORD", &spy.display().to_string())]);
     let (mut first, mut second) = (start(&web), start(&store));
     for _ in 0..3 {
         let request = first.answer("", "parent");
@@ -224,12 +262,15 @@ fn spans_of_two_services_are_one_trace() {
     let inner: Vec<_> = spans.iter().filter(|span| !span.parent_span_id.is_empty()).collect();
     assert_eq!((roots.len(), inner.len()), (3, 3));
     for span in &inner {
-        let parent =
-            roots.iter().find(|root| root.span_id == span.parent_span_id).expect("a span of the first service");
+        let parent = roots
+            .iter()
+            .find(|root| root.span_id == span.parent_span_id)
+            .expect("a span of the first service");
         assert_eq!((&span.trace_id, span.kind()), (&parent.trace_id, SpanKind::Server));
     }
-    let distinct =
-        |of: fn(&Span) -> &[u8], spans: &[&Span]| spans.iter().map(|span| of(span)).collect::<HashSet<_>>().len();
+    let distinct = |of: fn(&Span) -> &[u8], spans: &[&Span]| {
+        spans.iter().map(|span| of(span)).collect::<HashSet<_>>().len()
+    };
     assert_eq!(distinct(|span| &span.trace_id, &roots), 3, "a request is a trace");
     assert_eq!(distinct(|span| &span.parent_span_id, &inner), 3, "each request has one answer");
     fs::remove_dir_all(dir).expect("it is ours");
@@ -241,7 +282,8 @@ fn links_are_span_links() {
     let spy = dir.join("odd.spy");
     record_odd(&spy);
     let ended = "SELECT count(*) FROM links JOIN events AS e ON links.event = e.event WHERE e.outcome <> 'running'";
-    let to_ended = format!("{ended} AND reason IN (SELECT event FROM events WHERE outcome <> 'running')");
+    let to_ended =
+        format!("{ended} AND reason IN (SELECT event FROM events WHERE outcome <> 'running')");
     let spans = spans(&[&spy]);
     let ids: HashSet<&[u8]> = spans.iter().map(|span| &span.span_id[..]).collect();
     let links: Vec<_> = spans.iter().flat_map(|span| &span.links).collect();

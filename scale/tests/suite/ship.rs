@@ -25,7 +25,11 @@ pub fn ship(dir: &Path, to: &Path, further: &[&str]) -> Output {
 /// The text of a manifest without its own checksum, as an older metaspy wrote it.
 pub fn unchecked(manifest: &str) -> String {
     let mut fields: serde_json::Value = serde_json::from_str(manifest).expect("it is JSON");
-    fields.as_object_mut().expect("it has fields").remove("crc32_of_this").expect("it has a checksum");
+    fields
+        .as_object_mut()
+        .expect("it has fields")
+        .remove("crc32_of_this")
+        .expect("it has a checksum");
     fields.to_string()
 }
 
@@ -42,8 +46,15 @@ fn shipped_recordings_are_sealed_and_removed() {
     fs::write(dir.join("notes.spy"), "no recording").expect("there is room");
     let output = ship(&dir, &target, &[]);
     assert!(output.status.success(), "{}", text(&output));
-    assert_eq!((recordings(&dir), recordings(&dir.join("run-7"))), (1, 0), "what is no recording stays");
-    assert_eq!(rows_of("SELECT count(*), count(DISTINCT process) FROM events", &target), [format!("{},3", 3 * CALLS)]);
+    assert_eq!(
+        (recordings(&dir), recordings(&dir.join("run-7"))),
+        (1, 0),
+        "what is no recording stays"
+    );
+    assert_eq!(
+        rows_of("SELECT count(*), count(DISTINCT process) FROM events", &target),
+        [format!("{},3", 3 * CALLS)]
+    );
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
 
@@ -57,7 +68,10 @@ fn the_recordings_of_a_process_that_rotates_are_sealed_once_by_seal_and_ship() {
     printed(&["seal", &dir.display().to_string(), "--to", &target.display().to_string()]);
     let output = ship(&dir, &target, &[]);
     assert!(output.status.success() && recordings(&dir) == 0, "{}", text(&output));
-    let counts = rows_of("SELECT count(*), count(DISTINCT run), count(DISTINCT process) FROM events", &target);
+    let counts = rows_of(
+        "SELECT count(*), count(DISTINCT run), count(DISTINCT process) FROM events",
+        &target,
+    );
     assert_eq!(counts, [format!("{},2,1", 2 * CALLS)]);
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
@@ -74,7 +88,11 @@ fn a_recording_stays_if_only_a_part_of_it_is_sealed() {
     let stays = |why: &str| {
         fs::write(&spy, &whole).expect("there is room");
         for output in [ship(&dir, &target, &[]), seal()] {
-            assert!(output.status.code() == Some(1) && text(&output).contains(why), "{}", text(&output));
+            assert!(
+                output.status.code() == Some(1) && text(&output).contains(why),
+                "{}",
+                text(&output)
+            );
         }
         assert_eq!(recordings(&dir), 1);
     };
@@ -86,7 +104,8 @@ fn a_recording_stays_if_only_a_part_of_it_is_sealed() {
     // As if it had been sealed from an export that was made while it grew.
     let manifest = partition(&target).join("sealed.json");
     let sealed = fs::read_to_string(&manifest).expect("it was sealed");
-    let earlier = sealed.replace(&format!("\"calls\": {CALLS}"), &format!("\"calls\": {}", CALLS - 1));
+    let earlier =
+        sealed.replace(&format!("\"calls\": {CALLS}"), &format!("\"calls\": {}", CALLS - 1));
     assert_ne!(earlier, sealed);
     fs::write(&manifest, unchecked(&earlier)).expect("it is ours");
     stays(&format!("with {} of {CALLS} calls", CALLS - 1));
@@ -107,7 +126,9 @@ fn a_recording_stays_if_its_partition_is_damaged_and_others_are_shipped() {
         bytes[40] ^= 1;
         bytes
     };
-    for (path, damage) in [(&tallies, flipped(&tallies)), (&tallies, Vec::new()), (&manifest, Vec::new())] {
+    for (path, damage) in
+        [(&tallies, flipped(&tallies)), (&tallies, Vec::new()), (&manifest, Vec::new())]
+    {
         let before = fs::read(path).expect("it was sealed");
         let second = fs::read(&spies[1]).expect("it is there");
         fs::write(path, damage).expect("it is ours");
@@ -135,7 +156,8 @@ fn old_partitions_of_this_host_are_removed() {
     for (copy, days) in [(1, 29), (2, 31)] {
         made_older(&dir.join(format!("tree-{copy}.spy")), days);
     }
-    // The newest run decides what is old: a clock of this machine that is far ahead removes nothing.
+    // The newest run decides what is old: a clock of this machine that is far ahead removes
+    // nothing.
     let past = directory("ages past");
     let copy = past.join("tree-0.spy");
     fs::copy(dir.join("tree-1.spy"), &copy).expect("there is room");
@@ -149,24 +171,42 @@ fn old_partitions_of_this_host_are_removed() {
     printed(&["seal", &dir.display().to_string(), "--to", &set, "--host", "other"]);
     let output = ship(&dir, &target, &["--host", "own", "--keep", "30d"]);
     assert!(output.status.success(), "{}", text(&output));
-    assert_eq!(text(&output).matches("is removed: it is older than --keep").count(), 1, "{}", text(&output));
+    assert_eq!(
+        text(&output).matches("is removed: it is older than --keep").count(),
+        1,
+        "{}",
+        text(&output)
+    );
     let counts = "SELECT host, count(*) FROM recordings GROUP BY host ORDER BY host";
     assert_eq!(rows_of(counts, &target), ["other,3", "own,2"]);
     let again = ship(&dir, &target, &["--host", "own", "--keep", "1d"]);
     assert_eq!(text(&again).matches("is removed").count(), 1, "{}", text(&again));
     assert_eq!(rows_of(counts, &target), ["other,3", "own,1"]);
-    assert_eq!(text(&ship(&dir, &target, &["--host", "own", "--keep", "30"])).matches("30d or 12h").count(), 1);
+    assert_eq!(
+        text(&ship(&dir, &target, &["--host", "own", "--keep", "30"]))
+            .matches("30d or 12h")
+            .count(),
+        1
+    );
     // A size keeps the newest runs that have room in it, and one in any case.
     let sizes = spool("sizes", 3);
     (1..3).for_each(|copy| made_older(&sizes.join(format!("tree-{copy}.spy")), copy));
     let output = ship(&sizes, &target, &["--host", "sized", "--keep", "300d,1GiB"]);
     assert!(output.status.success() && !text(&output).contains("is removed"), "{}", text(&output));
-    let of_host = partitions(&target).into_iter().filter(|place| place.display().to_string().contains("host=sized"));
+    let of_host = partitions(&target)
+        .into_iter()
+        .filter(|place| place.display().to_string().contains("host=sized"));
     let files = of_host.flat_map(|place| fs::read_dir(place).expect("it was sealed"));
-    let bytes: u64 = files.map(|file| file.and_then(|file| file.metadata()).expect("it is there").len()).sum();
+    let bytes: u64 =
+        files.map(|file| file.and_then(|file| file.metadata()).expect("it is there").len()).sum();
     for (keep, stay) in [(format!("{}B", bytes * 3 / 4), 2), ("1KiB".into(), 1)] {
         let output = ship(&sizes, &target, &["--host", "sized", "--keep", &keep]);
-        assert_eq!(text(&output).matches("is removed: it is beyond the size").count(), 1, "{}", text(&output));
+        assert_eq!(
+            text(&output).matches("is removed: it is beyond the size").count(),
+            1,
+            "{}",
+            text(&output)
+        );
         assert_eq!(rows_of(counts, &target), ["other,3", "own,1", &format!("sized,{stay}")]);
     }
     fs::remove_dir_all(sizes).expect("it is ours");
@@ -174,9 +214,18 @@ fn old_partitions_of_this_host_are_removed() {
         let server = S3::start(&python);
         let (dir, set) = (spool("ages s3", 2), "s3://spies/ages");
         made_older(&dir.join("tree-1.spy"), 2);
-        let (code, said) = server.run(&["ship", &dir.display().to_string(), "--to", set, "--once", "--keep", "1d"]);
+        let (code, said) = server.run(&[
+            "ship",
+            &dir.display().to_string(),
+            "--to",
+            set,
+            "--once",
+            "--keep",
+            "1d",
+        ]);
         assert!(code == Some(0) && said.matches("is removed").count() == 1, "{said}");
-        let (code, rows) = server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", set]);
+        let (code, rows) =
+            server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", set]);
         assert_eq!((code, rows.lines().nth(1)), (Some(0), Some(&*CALLS.to_string())), "{rows}");
         fs::remove_dir_all(dir).expect("it is ours");
     } else {
@@ -191,7 +240,10 @@ fn a_kill_at_any_time_loses_and_duplicates_nothing() {
     let (from, to) = (dir.display().to_string(), target.display().to_string());
     for waits_ms in [50, 150, 300, 500] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        let mut child = command.args(["ship", &from, "--to", &to, "--once"]).spawn().expect("the command starts");
+        let mut child = command
+            .args(["ship", &from, "--to", &to, "--once"])
+            .spawn()
+            .expect("the command starts");
         std::thread::sleep(std::time::Duration::from_millis(waits_ms));
         child.kill().expect("it is a child");
         child.wait().expect("it ends");
@@ -200,7 +252,10 @@ fn a_kill_at_any_time_loses_and_duplicates_nothing() {
     assert!(output.status.success() && recordings(&dir) == 0, "{}", text(&output));
     let counts = rows_of("SELECT count(*) FROM events GROUP BY process", &target);
     assert_eq!(counts, vec![CALLS.to_string(); 6]);
-    let left: Vec<_> = fs::read_dir(&target).expect("it is there").map(|it| it.expect("a name").file_name()).collect();
+    let left: Vec<_> = fs::read_dir(&target)
+        .expect("it is there")
+        .map(|it| it.expect("a name").file_name())
+        .collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".sealing")), "{left:?}");
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
@@ -214,7 +269,8 @@ fn beyond_the_bound_the_oldest_are_lost_and_reported_after_a_trial() {
     sparse.set_len(100 * bytes).expect("it is a hole");
     let most = format!("{}", bytes * 2 + bytes / 2);
     let from = dir.display().to_string();
-    let (code, lost) = S3::away().run(&["ship", &from, "--to", "s3://spies/away", "--once", "--most", &most]);
+    let (code, lost) =
+        S3::away().run(&["ship", &from, "--to", "s3://spies/away", "--once", "--most", &most]);
     assert!(code == Some(2) && lost.matches("is lost with").count() == 1, "{code:?}: {lost}");
     assert_eq!(recordings(&dir), 2);
     let output = ship(&dir, &target, &["--most", "1"]);
@@ -243,11 +299,23 @@ fn a_recording_with_damage_in_its_middle_is_sealed_and_stays() {
     damage(&dir.join("tree-0.spy"));
     let (from, to) = (dir.join("tree-0.spy").display().to_string(), target.display().to_string());
     let sealed = metaspy(&["seal", &from, "--to", &to]);
-    assert!(sealed.status.code() == Some(1) && text(&sealed).contains("tree-0.spy: "), "{}", text(&sealed));
+    assert!(
+        sealed.status.code() == Some(1) && text(&sealed).contains("tree-0.spy: "),
+        "{}",
+        text(&sealed)
+    );
     let output = ship(&dir, &target, &[]);
-    assert!(output.status.code() == Some(1) && text(&output).contains("stays: "), "{}", text(&output));
+    assert!(
+        output.status.code() == Some(1) && text(&output).contains("stays: "),
+        "{}",
+        text(&output)
+    );
     assert_eq!(recordings(&dir), 1);
-    assert_eq!(metaspy(&["query", "SELECT 1", &to]).status.code(), Some(1), "the set has the damage");
+    assert_eq!(
+        metaspy(&["query", "SELECT 1", &to]).status.code(),
+        Some(1),
+        "the set has the damage"
+    );
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
 
@@ -304,26 +372,42 @@ fn a_recording_is_removed_when_its_partition_is_on_the_disk() {
     let (dir, watch, above) = (spool("synced", 1), directory("watch"), directory("synced set"));
     let target = above.join("new/set");
     fs::create_dir_all(&watch).expect("there is room");
-    let (code, library, syncs) = (watch.join("watch.c"), watch.join("watch.so"), watch.join("syncs"));
+    let (code, library, syncs) =
+        (watch.join("watch.c"), watch.join("watch.so"), watch.join("syncs"));
     fs::write(&code, WATCH).expect("there is room");
-    let built = Command::new("cc").args(["-shared", "-fPIC", "-w", "-o"]).args([&library, &code]).arg("-ldl").status();
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-w", "-o"])
+        .args([&library, &code])
+        .arg("-ldl")
+        .status();
     assert!(built.expect("Rust links with cc").success());
     let run = |arguments: &[&str]| {
         let _ = fs::remove_file(&syncs);
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        let output =
-            command.args(arguments).env("LD_PRELOAD", &library).env("SYNCS", &syncs).output().expect("it runs");
+        let output = command
+            .args(arguments)
+            .env("LD_PRELOAD", &library)
+            .env("SYNCS", &syncs)
+            .output()
+            .expect("it runs");
         assert!(output.status.success(), "{}", text(&output));
         let lines = fs::read_to_string(&syncs).expect("it syncs");
         lines.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let (from, to) = (dir.display().to_string(), target.display().to_string());
     let lines = run(&["ship", &from, "--to", &to, "--once"]);
-    let at = |line: &str| lines.iter().position(|it| it == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"));
-    let last = |line: &str| lines.iter().rposition(|it| it == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"));
+    let at = |line: &str| {
+        lines.iter().position(|it| it == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"))
+    };
+    let last = |line: &str| {
+        lines.iter().rposition(|it| it == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"))
+    };
     let place = partition(&target);
-    let (renamed, removed) = (at(&format!("rename {}", place.display())), at(&format!("unlink {from}/tree-0.spy")));
-    for file in fs::read_dir(&place).expect("it is sealed").map(|it| it.expect("a name").file_name()) {
+    let (renamed, removed) =
+        (at(&format!("rename {}", place.display())), at(&format!("unlink {from}/tree-0.spy")));
+    for file in
+        fs::read_dir(&place).expect("it is sealed").map(|it| it.expect("a name").file_name())
+    {
         let end = format!("/{}", file.display());
         let synced = lines.iter().position(|it| it.starts_with("sync ") && it.ends_with(&end));
         assert!(synced.is_some_and(|at| at < renamed), "{end}: {lines:#?}");
@@ -334,8 +418,16 @@ fn a_recording_is_removed_when_its_partition_is_on_the_disk() {
     }
     assert!(at(&format!("sync {}", above.join("new").display())) < removed);
     let restored = run(&["restore", &to, "--to", &watch.join("restored").display().to_string()]);
-    let renamed = restored.iter().position(|it| it.starts_with("rename ")).expect("it appears by a rename");
-    let before = restored[..renamed].iter().filter(|it| it.starts_with("sync ") && it.contains(".partial-")).count();
-    assert_eq!((before, restored.last().is_some_and(|it| it.starts_with("sync "))), (1, true), "{restored:#?}");
+    let renamed =
+        restored.iter().position(|it| it.starts_with("rename ")).expect("it appears by a rename");
+    let before = restored[..renamed]
+        .iter()
+        .filter(|it| it.starts_with("sync ") && it.contains(".partial-"))
+        .count();
+    assert_eq!(
+        (before, restored.last().is_some_and(|it| it.starts_with("sync "))),
+        (1, true),
+        "{restored:#?}"
+    );
     [dir, watch, above].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }

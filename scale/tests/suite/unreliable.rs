@@ -52,7 +52,8 @@ fn vanishing(server: &S3, after: i64) -> String {
             return;
         }
         let server = TcpStream::connect(&behind).expect("the server runs");
-        let (answers, to_client) = (server.try_clone().expect("a socket"), client.try_clone().expect("a socket"));
+        let (answers, to_client) =
+            (server.try_clone().expect("a socket"), client.try_clone().expect("a socket"));
         thread::spawn(move || copy(answers, to_client, &AtomicI64::new(i64::MAX)));
         copy(client, server, &left);
     })
@@ -76,7 +77,11 @@ fn a_bucket_that_vanishes_at_any_byte_loses_and_duplicates_nothing() {
     let query = "SELECT count(*) FROM events GROUP BY process";
     let (code, rows) = server.run(&["query", "--format", "csv", query, "s3://spies/vanishing"]);
     let calls = CALLS.to_string();
-    assert_eq!((code, rows.lines().skip(1).collect::<Vec<_>>()), (Some(0), vec![&*calls; 2]), "{rows}");
+    assert_eq!(
+        (code, rows.lines().skip(1).collect::<Vec<_>>()),
+        (Some(0), vec![&*calls; 2]),
+        "{rows}"
+    );
     fs::remove_dir_all(dir).expect("it is ours");
 }
 
@@ -88,7 +93,9 @@ fn what_an_interrupted_seal_into_a_bucket_left_is_removed() {
     fs::write(dir.join(".sealing-tree-1-1-0.lock"), "").expect("there is room");
     let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map(|name| (name, "x"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-    command.args(["seal", &recording().display().to_string(), "--to", "s3://spies/away"]).env("TMPDIR", &dir);
+    command
+        .args(["seal", &recording().display().to_string(), "--to", "s3://spies/away"])
+        .env("TMPDIR", &dir);
     command.envs(keys).envs([("AWS_ENDPOINT", "http://127.0.0.1:9"), ("AWS_ALLOW_HTTP", "true")]);
     assert_eq!(command.output().expect("it starts").status.code(), Some(2), "there is no bucket");
     assert_eq!(fs::read_dir(&dir).expect("it is there").count(), 0);
@@ -100,7 +107,12 @@ fn a_bucket_that_does_not_answer_is_reported() {
     let silent = listen(|mut client| {
         let _ = client.read_to_end(&mut Vec::new());
     });
-    let (code, text) = S3::at(&silent).run(&["seal", &recording().display().to_string(), "--to", "s3://spies/silent"]);
+    let (code, text) = S3::at(&silent).run(&[
+        "seal",
+        &recording().display().to_string(),
+        "--to",
+        "s3://spies/silent",
+    ]);
     assert!(code == Some(2) && text.contains("cannot read s3://spies/silent"), "{code:?}: {text}");
 }
 
@@ -110,8 +122,13 @@ fn a_set_of_a_newer_version_is_refused_with_its_version() {
     let set = dir.display().to_string();
     printed(&["seal", &recording().display().to_string(), "--to", &set, "--host", "old"]);
     printed(&["seal", &recording().display().to_string(), "--to", &set, "--host", "new"]);
-    let run = fs::read_dir(&dir).expect("it is a set").next().expect("one run").expect("a name").path();
-    let new = fs::read_dir(run.join("host=new")).expect("it is a host").next().expect("one process").expect("a name");
+    let run =
+        fs::read_dir(&dir).expect("it is a set").next().expect("one run").expect("a name").path();
+    let new = fs::read_dir(run.join("host=new"))
+        .expect("it is a host")
+        .next()
+        .expect("one process")
+        .expect("a name");
     let manifest = new.path().join("sealed.json");
     let text = fs::read_to_string(&manifest).expect("it is there");
     for (field, known) in [("schema_version", SCHEMA_VERSION), ("layout_version", LAYOUT_VERSION)] {
@@ -122,7 +139,10 @@ fn a_set_of_a_newer_version_is_refused_with_its_version() {
         let output = metaspy(&["query", "SELECT count(*) FROM events", &set]);
         let error = String::from_utf8_lossy(&output.stderr);
         let version = format!("version {}", known + 1);
-        assert!(error.contains("host=new") && error.contains(&version) && error.contains("newer one"), "{error}");
+        assert!(
+            error.contains("host=new") && error.contains(&version) && error.contains("newer one"),
+            "{error}"
+        );
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     }
     fs::remove_dir_all(dir).expect("it is ours");

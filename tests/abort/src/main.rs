@@ -8,9 +8,13 @@ fn work() -> u32 {
 }
 
 fn main() {
-    let (one, profile) = Profiler::new("plain").observe(methods("work")).profile(work).expect("it has no handlers");
+    let (one, profile) =
+        Profiler::new("plain").observe(methods("work")).profile(work).expect("it has no handlers");
     assert_eq!((one, profile.counts().total()), (1, 1));
-    match Profiler::new("handlers").observe(methods("work").before(|_| println!("handled"))).install() {
+    match Profiler::new("handlers")
+        .observe(methods("work").before(|_| println!("handled")))
+        .install()
+    {
         Ok(_installed) => assert_eq!(work(), 1),
         Err(refused) => println!("refused: {refused}"),
     }

@@ -32,7 +32,11 @@ macro_rules! check_library {
         check_receipts(&profile, $bus, 4);
         let sent = events(&profile, concat!("site:", $bus, "::sent"));
         let outcomes: Vec<Outcome> = sent.iter().map(|event| event.outcome).collect();
-        assert_eq!((&outcomes[..4], outcomes[4]), (&[Outcome::Succeeded; 4][..], Outcome::Failed), $bus);
+        assert_eq!(
+            (&outcomes[..4], outcomes[4]),
+            (&[Outcome::Succeeded; 4][..], Outcome::Failed),
+            $bus
+        );
     }};
 }
 
@@ -54,7 +58,10 @@ fn a_message_that_is_refused_comes_back_and_its_sending_has_failed() {
         assert_eq!(sender.try_send("first"), Ok(()));
         assert_eq!(sender.try_send("second"), Err(TrySendError::Full("second")));
     });
-    assert_eq!(story(&profile, "lib_full"), ["sent succeeded <- nothing", "sent failed <- nothing"]);
+    assert_eq!(
+        story(&profile, "lib_full"),
+        ["sent succeeded <- nothing", "sent failed <- nothing"]
+    );
 }
 
 #[test]
@@ -78,15 +85,22 @@ fn each_thread_has_a_handle_and_the_last_receipt_of_its_own() {
             drop(queue);
             (0..300).for_each(|n| sender.send(n).expect("there are receivers"));
             drop(sender);
-            let done: Vec<_> = workers.into_iter().map(|worker| worker.join().expect("it does not panic")).collect();
-            let mut receipts: Vec<_> = done.iter().flat_map(|(_, receipts)| receipts).copied().collect();
+            let done: Vec<_> = workers
+                .into_iter()
+                .map(|worker| worker.join().expect("it does not panic"))
+                .collect();
+            let mut receipts: Vec<_> =
+                done.iter().flat_map(|(_, receipts)| receipts).copied().collect();
             receipts.sort_unstable();
             receipts.dedup();
             assert_eq!(receipts.len(), 300, "each receipt has an event of its own");
             done.iter().map(|(sum, _)| sum).sum::<u64>()
         })
     });
-    assert_eq!((sum, count(&profile, "u64::sent"), count(&profile, "u64::received")), (44_850, 300, 300));
+    assert_eq!(
+        (sum, count(&profile, "u64::sent"), count(&profile, "u64::received")),
+        (44_850, 300, 300)
+    );
 }
 
 #[test]
@@ -105,7 +119,10 @@ fn an_awaited_sending_ends_when_there_is_room_and_a_dropped_one_is_cancelled() {
                 _ = channels.send(2) => unreachable!("there is no room"),
                 () = std::future::ready(()) => {}
             }
-            assert_eq!((flume_queue.recv_async().await, channel_queue.recv().await), (Ok(1), Ok(1)));
+            assert_eq!(
+                (flume_queue.recv_async().await, channel_queue.recv().await),
+                (Ok(1), Ok(1))
+            );
         });
     });
     let story = story(&profile, "lib_awaited");
@@ -148,7 +165,8 @@ fn handlers_get_the_message_by_its_type() {
         let job = call.payload::<Job>().expect("it is a job");
         sum.fetch_add(job.pages, Relaxed);
     };
-    let profiler = Profiler::new("pages").observe(proxied("lib_typed::received").before(add)).install();
+    let profiler =
+        Profiler::new("pages").observe(proxied("lib_typed::received").before(add)).install();
     let profiler = profiler.expect("there is such a channel");
     for pages in [3, 4] {
         sender.send(Job { pages }).expect("there is a receiver");

@@ -19,7 +19,8 @@ fn count(profile: &Profile, site: &str) -> u64 {
 /// The profile's events that a filter lets through, in the order in which they began.
 fn events(profile: &Profile, filter: &str) -> Vec<Event> {
     let filter: Filter = filter.parse().expect("a filter");
-    let mut events = profile.store().forward(Position::Start, &filter, usize::MAX, usize::MAX).events;
+    let mut events =
+        profile.store().forward(Position::Start, &filter, usize::MAX, usize::MAX).events;
     events.retain(|event| profile.scope().epochs.contains(&event.epoch));
     events
 }

@@ -22,8 +22,9 @@ fn reply() {}
 fn the_cause_of_a_receipt_is_its_sending() {
     let _turn = turn();
     let (jobs, mut queue) = Bus::new("px_causes").mpsc::<u32>(4);
-    let functions =
-        Profiler::new("functions").observe(methods(site!(reply))).observe(methods("proxies::handle_request"));
+    let functions = Profiler::new("functions")
+        .observe(methods(site!(reply)))
+        .observe(methods("proxies::handle_request"));
     let functions = functions.install().expect("they are observed");
     let ((), profile) = watching("px_causes", || {
         handle_request(|| jobs.try_send(1).expect("there is room"));
@@ -32,10 +33,17 @@ fn the_cause_of_a_receipt_is_its_sending() {
         reply();
     });
     drop(functions);
-    assert_eq!(story(&profile, "px_causes"), ["sent succeeded <- handle_request", "received instant <- sent"]);
+    assert_eq!(
+        story(&profile, "px_causes"),
+        ["sent succeeded <- handle_request", "received instant <- sent"]
+    );
     check_receipts(&profile, "px_causes", 1);
     let replied = events(&profile, "site:proxies::reply");
-    assert_eq!(replied[0].cause, queue.received(), "what the receiver does next hangs under the receipt");
+    assert_eq!(
+        replied[0].cause,
+        queue.received(),
+        "what the receiver does next hangs under the receipt"
+    );
     assert_eq!(profile.count_of(&jobs), 2);
     assert_eq!(jobs.identify(), queue.identify());
     let name = profile.store().subject_text(jobs.identify());
@@ -47,7 +55,10 @@ fn a_sending_that_does_not_wait_has_a_start_and_no_length() {
     let _turn = turn();
     let (jobs, queue) = Bus::new("px_length").wrap(std::sync::mpsc::channel());
     // Without details: with them, a sending is a call.
-    let profiler = Profiler::new("px_length").observe(proxied("px_length::*")).install().expect("the channel is there");
+    let profiler = Profiler::new("px_length")
+        .observe(proxied("px_length::*"))
+        .install()
+        .expect("the channel is there");
     jobs.send(1).expect("there is a receiver");
     assert_eq!(queue.try_recv(), Ok(1));
     let profile = profiler.uninstall();
@@ -78,7 +89,9 @@ fn in_every_channel_the_cause_of_a_receipt_is_its_sending() {
         assert_eq!(*seen.borrow_and_update(), 4);
         assert_eq!(*seen.borrow(), 4);
     });
-    for (bus, receipts) in [("px_broadcast", 2), ("px_unbounded", 1), ("px_oneshot", 1), ("px_watch", 1)] {
+    for (bus, receipts) in
+        [("px_broadcast", 2), ("px_unbounded", 1), ("px_oneshot", 1), ("px_watch", 1)]
+    {
         check_receipts(&profile, bus, receipts);
         assert_eq!(count(&profile, &format!("{bus}::sent")), 1, "{bus}");
     }
@@ -128,10 +141,16 @@ fn a_proxied_watch_has_one_receipt_for_each_seen_change() {
             assert_eq!(state.send_replace(5), 4);
         });
     });
-    assert_eq!([count(&profile, "px_conflates::sent"), count(&profile, "px_conflates::received")], [5, 2]);
+    assert_eq!(
+        [count(&profile, "px_conflates::sent"), count(&profile, "px_conflates::received")],
+        [5, 2]
+    );
     let receipts = events(&profile, "site:px_conflates::received");
     let sendings = events(&profile, "site:px_conflates::sent");
-    assert_eq!(receipts.iter().map(|receipt| receipt.cause).collect::<Vec<_>>(), [2, 3].map(|n| Some(sendings[n].id)));
+    assert_eq!(
+        receipts.iter().map(|receipt| receipt.cause).collect::<Vec<_>>(),
+        [2, 3].map(|n| Some(sendings[n].id))
+    );
 }
 
 #[derive(Clone, Debug, Announce)]
@@ -144,12 +163,18 @@ enum Job {
 fn kinds_of_messages_have_sites_and_details_have_message_and_line() {
     let _turn = turn();
     let (jobs, mut queue) = Bus::new("px_kinds").kinds().details().mpsc(4);
-    let listed: Vec<String> = metaspy::instrumenter::entries().iter().map(|entry| entry.site.path()).collect();
+    let listed: Vec<String> =
+        metaspy::instrumenter::entries().iter().map(|entry| entry.site.path()).collect();
     for site in ["Begun::sent", "Begun::received", "Done::sent", "Done::received"] {
-        assert!(listed.contains(&format!("px_kinds::{site}")), "{site} is listed before a message has the kind");
+        assert!(
+            listed.contains(&format!("px_kinds::{site}")),
+            "{site} is listed before a message has the kind"
+        );
     }
     let run = |jobs: &mpsc::Sender<Job>, queue: &mut mpsc::Receiver<Job>| {
-        [Job::Begun(7), Job::Done, Job::Done].into_iter().for_each(|job| jobs.try_send(job).expect("there is room"));
+        [Job::Begun(7), Job::Done, Job::Done]
+            .into_iter()
+            .for_each(|job| jobs.try_send(job).expect("there is room"));
         (0..3).for_each(|_| _ = queue.try_recv());
     };
     run(&jobs, &mut queue);
@@ -158,7 +183,8 @@ fn kinds_of_messages_have_sites_and_details_have_message_and_line() {
     assert_eq!(sites.map(|site| count(&profile, &format!("px_kinds::{site}"))), [1, 1, 2, 2]);
     let begun = events(&profile, "site:px_kinds::Begun::sent")[0];
     let details = profile.store().details(begun.id);
-    let details: Vec<_> = details.iter().map(|detail| (detail.name.as_str(), detail.value.as_str())).collect();
+    let details: Vec<_> =
+        details.iter().map(|detail| (detail.name.as_str(), detail.value.as_str())).collect();
     assert_eq!(details[0], ("message", "Begun(7)"));
     assert!(details[1].0 == "caller" && details[1].1.contains("proxies.rs:"), "{details:?}");
 }
@@ -170,7 +196,11 @@ fn the_constructors_are_those_of_tokio_and_name_the_channel_after_its_messages()
     let (sender, _receiver) = mpsc::channel::<Parcel>(1);
     let (_again, _receiver) = mpsc::unbounded_channel::<Parcel>();
     let ((), profile) = watching("Parcel", || assert!(sender.try_send(Parcel).is_ok()));
-    assert_eq!(count(&profile, "announcements::proxies::Parcel::sent"), 0, "a local type is where it stands");
+    assert_eq!(
+        count(&profile, "announcements::proxies::Parcel::sent"),
+        0,
+        "a local type is where it stands"
+    );
     assert_eq!((profile.counts().total(), profile.count_of(&sender)), (1, 1));
     let (_news, _reader) = broadcast::channel::<u8>(1);
     let (_state, _seen) = watch::channel(0_u8);
@@ -182,7 +212,8 @@ fn without_observed_sendings_the_cause_is_the_event_around_the_sender() {
     let _turn = turn();
     let (jobs, mut queue) = Bus::new("px_half").mpsc::<u32>(4);
     let profiler = Profiler::new("half").observe(methods("proxies::handle_request"));
-    let profiler = profiler.observe(proxied("px_half::received")).install().expect("they are observed");
+    let profiler =
+        profiler.observe(proxied("px_half::received")).install().expect("they are observed");
     handle_request(|| jobs.try_send(1).expect("there is room"));
     assert_eq!(queue.try_recv(), Ok(1));
     let profile = profiler.uninstall();
@@ -209,7 +240,10 @@ fn a_used_permit_is_an_event_and_a_returned_one_is_not() {
             }
         });
     });
-    assert_eq!([count(&profile, "px_permits::sent"), count(&profile, "px_permits::received")], [4, 4]);
+    assert_eq!(
+        [count(&profile, "px_permits::sent"), count(&profile, "px_permits::received")],
+        [4, 4]
+    );
     check_receipts(&profile, "px_permits", 4);
 }
 
@@ -217,12 +251,15 @@ fn a_used_permit_is_an_event_and_a_returned_one_is_not() {
 fn the_cause_of_a_callback_is_its_caller() {
     let _turn = turn();
     let editor = Callbacks::new("px_editor");
-    let on_save: [Box<dyn Fn()>; 2] = [(); 2].map(|()| Box::new(move || editor.callback("saved", || ())) as _);
+    let on_save: [Box<dyn Fn()>; 2] =
+        [(); 2].map(|()| Box::new(move || editor.callback("saved", || ())) as _);
     let sites = [editor.sent("saved"), editor.received("saved")];
-    let profiler = Profiler::new("saving").observe(proxied(sites)).install().expect("they are sites");
+    let profiler =
+        Profiler::new("saving").observe(proxied(sites)).install().expect("they are sites");
     editor.announce("saved", || on_save.iter().for_each(|callback| callback()));
     let profile = profiler.uninstall();
-    let expected = ["sent returned <- nothing", "received returned <- sent", "received returned <- sent"];
+    let expected =
+        ["sent returned <- nothing", "received returned <- sent", "received returned <- sent"];
     assert_eq!(story(&profile, "px_editor"), expected);
     assert_eq!(profile.count_of(editor), 3);
 }
@@ -238,7 +275,10 @@ fn one_of_several_channels_with_one_name_can_be_selected() {
     }
     let profile = profiler.uninstall();
     assert_eq!([profile.count_of(&one), profile.count_of(&two)], [0, 3]);
-    assert_eq!(profile.counts().by_site().at("px_chosen::sent").expect("it was used").measure.failed, 3);
+    assert_eq!(
+        profile.counts().by_site().at("px_chosen::sent").expect("it was used").measure.failed,
+        3
+    );
 }
 
 #[test]
@@ -256,7 +296,9 @@ fn handles_and_futures_are_send_and_sync_like_those_of_tokio() {
     everywhere(&(&sender, sender.downgrade(), sender.try_reserve().expect("there is room")));
     everywhere(&receiver);
     to_a_task(async move { sender.send(Message(Cell::new(1))).await.is_ok() });
-    to_a_task(async move { (receiver.recv().await.is_some(), receiver.recv_many(&mut Vec::new(), 2).await) });
+    to_a_task(async move {
+        (receiver.recv().await.is_some(), receiver.recv_many(&mut Vec::new(), 2).await)
+    });
     let (sender, receiver) = mpsc::unbounded_channel::<Message>();
     everywhere(&(sender.downgrade(), sender, receiver));
     let (sender, mut receiver) = broadcast::channel::<Message>(1);

@@ -1,4 +1,5 @@
-//! Channels whose other end is gone or too slow, whose receives are dropped half-way, and recordings that move on.
+//! Channels whose other end is gone or too slow, whose receives are dropped half-way, and
+//! recordings that move on.
 
 use std::task::{Context, Poll, Waker};
 
@@ -33,7 +34,10 @@ fn a_message_without_a_receiver_is_a_failed_sending() {
         assert_eq!(jobs.blocking_send(7).map_err(|error| error.0), Err(7));
     });
     let outcomes = |outcome: Outcome| {
-        events(&profile, "site:px_failed::sent").iter().filter(|event| event.outcome == outcome).count()
+        events(&profile, "site:px_failed::sent")
+            .iter()
+            .filter(|event| event.outcome == outcome)
+            .count()
     };
     assert_eq!([outcomes(Outcome::Succeeded), outcomes(Outcome::Failed)], [1, 6]);
 }
@@ -52,10 +56,14 @@ fn a_lagging_receiver_gets_its_error_and_the_gap_is_recorded() {
         assert_eq!(reader.blocking_recv(), Ok(2));
         assert_eq!(reader.blocking_recv(), Err(RecvError::Closed));
     });
-    let counts = ["sent", "received", "missed"].map(|end| count(&profile, &format!("px_lag::{end}")));
+    let counts =
+        ["sent", "received", "missed"].map(|end| count(&profile, &format!("px_lag::{end}")));
     assert_eq!(counts, [13, 2, 11]);
     let gaps = events(&profile, "site:px_lag::missed");
-    assert_eq!(gaps.iter().map(|gap| profile.store().gap(gap.id)).collect::<Vec<_>>(), [Some(9), Some(2)]);
+    assert_eq!(
+        gaps.iter().map(|gap| profile.store().gap(gap.id)).collect::<Vec<_>>(),
+        [Some(9), Some(2)]
+    );
 }
 
 #[test]
@@ -84,7 +92,10 @@ fn a_receive_that_select_drops_loses_no_message() {
             }
         });
     });
-    assert_eq!([count(&profile, "px_select::sent"), count(&profile, "px_select::received")], [60, 60]);
+    assert_eq!(
+        [count(&profile, "px_select::sent"), count(&profile, "px_select::received")],
+        [60, 60]
+    );
     check_receipts(&profile, "px_select", 60);
 }
 
@@ -92,7 +103,9 @@ fn a_receive_that_select_drops_loses_no_message() {
 fn a_change_in_place_that_panics_is_no_event() {
     let _turn = turn();
     let (state, seen) = Bus::new("px_panics").watch(0_u32);
-    let ((), profile) = watching("px_panics", || crate::common::panics(|| state.send_modify(|_| panic!("no change"))));
+    let ((), profile) = watching("px_panics", || {
+        crate::common::panics(|| state.send_modify(|_| panic!("no change")))
+    });
     assert_eq!(profile.counts().total(), 0);
     assert!(!seen.has_changed().expect("it is open"));
 }
@@ -131,7 +144,10 @@ fn events_that_left_the_window_still_add_up_on_every_thread() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).start().expect("there is a mebibyte");
     let (jobs, mut queue) = Bus::new("px_window").mpsc::<u64>(64);
-    let profiler = Profiler::new("window").observe(proxied("px_window::*")).install().expect("it is a channel");
+    let profiler = Profiler::new("window")
+        .observe(proxied("px_window::*"))
+        .install()
+        .expect("it is a channel");
     std::thread::scope(|scope| {
         for _ in 0..3 {
             let jobs = jobs.clone();
@@ -145,7 +161,8 @@ fn events_that_left_the_window_still_add_up_on_every_thread() {
             });
         }
         drop(jobs);
-        let received = scope.spawn(move || std::iter::from_fn(|| queue.blocking_recv()).count() as u64);
+        let received =
+            scope.spawn(move || std::iter::from_fn(|| queue.blocking_recv()).count() as u64);
         assert_eq!(received.join().expect("it receives"), 3 * EACH);
     });
     let profile = profiler.uninstall();

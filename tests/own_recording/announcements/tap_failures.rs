@@ -1,4 +1,5 @@
-//! Taps that lag, and buses that misbehave: what was received and what was missed add up to what was sent.
+//! Taps that lag, and buses that misbehave: what was received and what was missed add up to what
+//! was sent.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -46,14 +47,19 @@ fn overwritten_messages_are_a_gap_in_their_place() {
     let _turn = turn();
     let (bus, _receiver) = broadcast::channel(1);
     let (tap, condition) = busy();
-    let profiler = Profiler::new("one").observe(announcements(&bus).named("capacity_one").when(condition)).install();
+    let profiler = Profiler::new("one")
+        .observe(announcements(&bus).named("capacity_one").when(condition))
+        .install();
     let profiler = profiler.expect("it is a bus");
     bus.send(0_u32).expect("there are receivers");
     tap.is_busy();
     (1..100).for_each(|n| _ = bus.send(n));
     drop(tap.go_on);
     let profile = profiler.uninstall();
-    assert_eq!((count(&profile, "capacity_one::u32"), count(&profile, "capacity_one::missed")), (2, 98));
+    assert_eq!(
+        (count(&profile, "capacity_one::u32"), count(&profile, "capacity_one::missed")),
+        (2, 98)
+    );
     assert_eq!(gaps(&profile, "capacity_one::missed"), [98]);
     let names: Vec<_> = events(&profile, "site:capacity_one::*")
         .iter()
@@ -68,7 +74,9 @@ fn a_bus_that_closes_during_a_lag_is_counted_read_to_end() {
     let _turn = turn();
     let (bus, _) = broadcast::channel(4);
     let (tap, condition) = busy();
-    let profiler = Profiler::new("closes").observe(announcements(&bus).named("closes").when(condition)).install();
+    let profiler = Profiler::new("closes")
+        .observe(announcements(&bus).named("closes").when(condition))
+        .install();
     let profiler = profiler.expect("it is a bus");
     (0..2_u32).for_each(|n| _ = bus.send(n));
     tap.is_busy();
@@ -96,10 +104,12 @@ fn a_tap_keeps_no_bus_open_and_ends_with_it() {
 fn a_tap_on_a_closed_bus_counts_nothing() {
     let _turn = turn();
     let (bus, receiver) = broadcast::channel::<u32>(4);
-    let taps = [announcements(&bus).named("has_ended"), announcements(&receiver).named("has_ended")];
+    let taps =
+        [announcements(&bus).named("has_ended"), announcements(&receiver).named("has_ended")];
     drop(bus);
     for tap in taps {
-        let profiler = Profiler::new("ended").observe(tap).install().expect("nothing is wrong with that");
+        let profiler =
+            Profiler::new("ended").observe(tap).install().expect("nothing is wrong with that");
         assert_eq!(profiler.uninstall().counts().total(), 0);
     }
 }
@@ -123,7 +133,8 @@ struct Bomb(u32);
 
 impl Clone for Bomb {
     fn clone(&self) -> Self {
-        // On the tap's thread: printing a panic with its stack may take longer than an uninstall waits for the tap.
+        // On the tap's thread: printing a panic with its stack may take longer than an uninstall
+        // waits for the tap.
         quietly(|| assert!(self.0.is_multiple_of(2), "{} is odd", self.0));
         Bomb(self.0)
     }
@@ -133,11 +144,18 @@ impl Clone for Bomb {
 fn a_message_whose_clone_panics_is_missed_and_the_tap_goes_on() {
     let _turn = turn();
     let (bus, mut receiver) = broadcast::channel(16);
-    let profiler = Profiler::new("bombs").observe(announcements(&bus).named("bombs")).install().expect("it is a bus");
+    let profiler = Profiler::new("bombs")
+        .observe(announcements(&bus).named("bombs"))
+        .install()
+        .expect("it is a bus");
     (0..9).for_each(|n| _ = bus.send(Bomb(n)));
     let profile = profiler.uninstall();
     assert_eq!((count(&profile, "bombs::Bomb"), count(&profile, "bombs::missed")), (5, 4));
-    assert_eq!(receiver.try_recv().map(|Bomb(n)| n).ok(), Some(0), "the application gets what it got before");
+    assert_eq!(
+        receiver.try_recv().map(|Bomb(n)| n).ok(),
+        Some(0),
+        "the application gets what it got before"
+    );
     quietly(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| receiver.try_recv())))
         .expect_err("it panics, as it did before");
 }
@@ -154,7 +172,10 @@ fn closures_that_panic_are_counted_and_lose_no_announcement() {
     let profiler = Profiler::new("questions").observe(tap).install().expect("it is a bus");
     (0..4).for_each(|n| _ = bus.send(n));
     let profile = profiler.uninstall();
-    assert_eq!((count(&profile, "questions::number"), count(&profile, "questions::unknown")), (3, 1));
+    assert_eq!(
+        (count(&profile, "questions::number"), count(&profile, "questions::unknown")),
+        (3, 1)
+    );
     assert_eq!([0_u32, 1, 2, 3].map(|n| profile.count_of(n)), [1, 0, 1, 1]);
 }
 
@@ -181,7 +202,11 @@ fn a_condition_may_use_the_bus_and_a_handler_of_the_tap_may_uninstall_it() {
     let (said, is_said) = channel();
     let tap = announcements(&bus).named("talks_back").when(move |n: &u32| {
         if *n == 0 {
-            again.upgrade().map(|bus| bus.send(1)).expect("the bus is open").expect("there are receivers");
+            again
+                .upgrade()
+                .map(|bus| bus.send(1))
+                .expect("the bus is open")
+                .expect("there are receivers");
             drop(handed_over.recv().expect("it is handed over"));
             let _ = said.send(());
         }
@@ -201,12 +226,14 @@ fn an_uninstall_abandons_a_tap_that_stays_busy() {
     let (bus, _receiver) = broadcast::channel(16);
     let (tap, condition) = busy();
     let (told, tells) = channel();
-    let tapped = announcements(&bus).named("hangs").when(condition).each(move |n| _ = told.send(*n));
+    let tapped =
+        announcements(&bus).named("hangs").when(condition).each(move |n| _ = told.send(*n));
     let profiler = Profiler::new("hangs").observe(tapped).install().expect("it is a bus");
     (0..3_u32).for_each(|n| _ = bus.send(n));
     tap.is_busy();
     let profile = profiler.uninstall();
-    // The one that it is busy with. What it has not received cannot be counted, so a note says that it is missing.
+    // The one that it is busy with. What it has not received cannot be counted, so a note says that
+    // it is missing.
     assert_eq!((profile.counts().total(), count(&profile, "hangs::missed")), (1, 1));
     let notes = recording.store().notes().join("\n");
     assert!(notes.contains("the tap `hangs` was still busy"), "{notes}");

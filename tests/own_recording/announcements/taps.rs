@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use metaspy::Carried;
 use metaspy::prelude::*;
-use metaspy_instrumenters::channels::{Callbacks, SpiedStream, announcements, announcements_in, proxied};
+use metaspy_instrumenters::channels::{
+    Callbacks, SpiedStream, announcements, announcements_in, proxied,
+};
 use tokio::sync::{broadcast, watch};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::BroadcastStream;
@@ -24,8 +26,13 @@ enum Job {
 fn the_kind_of_a_message_is_the_first_name_of_its_debug() {
     let _turn = turn();
     let (bus, _receiver) = broadcast::channel(16);
-    let profiler = Profiler::new("jobs").observe(announcements(&bus).named("by_debug")).install().expect("it is a bus");
-    [Job::Begun(1), Job::Begun(2), Job::Done { job: 1 }].into_iter().for_each(|job| _ = bus.send(job));
+    let profiler = Profiler::new("jobs")
+        .observe(announcements(&bus).named("by_debug"))
+        .install()
+        .expect("it is a bus");
+    [Job::Begun(1), Job::Begun(2), Job::Done { job: 1 }]
+        .into_iter()
+        .for_each(|job| _ = bus.send(job));
     let profile = profiler.uninstall();
     assert_eq!([count(&profile, "by_debug::Begun"), count(&profile, "by_debug::Done")], [2, 1]);
     assert_eq!(profile.counts().total(), 3);
@@ -54,7 +61,11 @@ fn derived_kinds_are_listed_also_those_that_never_come() {
     assert_eq!(Change::KINDS, ["Added", "Removed", "Cleared"]);
     let counts = Change::KINDS.iter().map(|kind| count(&profile, &format!("by_derive::{kind}")));
     assert_eq!(counts.collect::<Vec<_>>(), [1, 0, 1]);
-    assert!(metaspy::instrumenter::entries().iter().any(|entry| entry.site.path() == "by_derive::Removed"));
+    assert!(
+        metaspy::instrumenter::entries()
+            .iter()
+            .any(|entry| entry.site.path() == "by_derive::Removed")
+    );
 }
 
 #[test]
@@ -65,7 +76,8 @@ fn closures_choose_kind_subject_and_announcements() {
     struct Plain(u32);
     let (bus, _receiver) = broadcast::channel(64);
     let tap = announcements(&bus).named("by_closure");
-    let tap = tap.kind(|Plain(n)| if n % 2 == 0 { "even" } else { "odd" }).when(|Plain(n)| *n >= 10);
+    let tap =
+        tap.kind(|Plain(n)| if n % 2 == 0 { "even" } else { "odd" }).when(|Plain(n)| *n >= 10);
     let tap = tap.subject(|Plain(n)| n % 5);
     let profiler = Profiler::new("numbers").observe(tap).install().expect("it is a bus");
     (0..20).for_each(|n| _ = bus.send(Plain(n)));
@@ -80,7 +92,9 @@ fn a_handler_runs_for_each_selected_announcement() {
     let (bus, _receiver) = broadcast::channel(16);
     let (give, given) = mpsc::channel();
     let tap = announcements(&bus).named("handled").when(|n: &u32| n % 2 == 1);
-    let tap = tap.each(|n| assert_ne!(*n, 3, "the tap survives a panic")).each(move |n| _ = give.send(*n));
+    let tap = tap
+        .each(|n| assert_ne!(*n, 3, "the tap survives a panic"))
+        .each(move |n| _ = give.send(*n));
     let profiler = Profiler::new("handled").observe(tap).install().expect("it is a bus");
     (0..6).for_each(|n| _ = bus.send(n));
     assert_eq!(profiler.uninstall().counts().total(), 3);
@@ -97,7 +111,10 @@ fn details_contain_the_message() {
     let profile = profiler.uninstall();
     let done = events(&profile, "site:shown::Done")[0];
     let details = profile.store().details(done.id);
-    assert_eq!((details[0].name.as_str(), details[0].value.as_str()), ("message", "Done { job: 7 }"));
+    assert_eq!(
+        (details[0].name.as_str(), details[0].value.as_str()),
+        ("message", "Done { job: 7 }")
+    );
 }
 
 #[test]
@@ -105,11 +122,15 @@ fn messages_that_wait_at_the_uninstall_are_counted() {
     let _turn = turn();
     let (bus, _receiver) = broadcast::channel(1024);
     for sent in [0_u32, 1, 2, 500] {
-        let profiler = Profiler::new("waiting").observe(announcements(&bus).named("waiting")).install();
+        let profiler =
+            Profiler::new("waiting").observe(announcements(&bus).named("waiting")).install();
         let profiler = profiler.expect("it is a bus");
         (0..sent).for_each(|n| _ = bus.send(n));
         let profile = profiler.uninstall();
-        assert_eq!((profile.counts().total(), count(&profile, "waiting::u32")), (sent.into(), sent.into()));
+        assert_eq!(
+            (profile.counts().total(), count(&profile, "waiting::u32")),
+            (sent.into(), sent.into())
+        );
         assert_eq!(bus.receiver_count(), 1, "the tap is gone");
     }
 }
@@ -133,7 +154,10 @@ fn two_profilers_on_one_bus_each_count_what_was_sent_while_they_were_installed()
     let _turn = turn();
     let (bus, _receiver) = broadcast::channel(64);
     let install = |name: &str| {
-        Profiler::new(name).observe(announcements(&bus).named("two_profilers")).install().expect("it is a bus")
+        Profiler::new(name)
+            .observe(announcements(&bus).named("two_profilers"))
+            .install()
+            .expect("it is a bus")
     };
     let one = install("one");
     (0..10).for_each(|n| _ = bus.send(n));
@@ -198,7 +222,8 @@ fn a_tap_works_beside_a_runtime_of_one_thread_that_is_busy() {
 #[test]
 fn a_tap_works_beside_a_runtime_of_many_threads() {
     let _turn = turn();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
     let (bus, _receiver) = broadcast::channel(4096);
     let tap = announcements(&bus).named("many_threads");
     let profiler = Profiler::new("many threads").observe(tap).install().expect("it is a bus");
@@ -225,7 +250,9 @@ fn a_tap_of_a_watch_counts_the_changes_that_it_sees() {
     let _turn = turn();
     let (state, _receiver) = watch::channel(0);
     let ((heard, hears), (open, gate)) = (mpsc::channel(), mpsc::channel::<()>());
-    let tap = announcements(&state).named("a_watch").when(move |n| heard.send(*n).is_ok() && gate.recv().is_ok());
+    let tap = announcements(&state)
+        .named("a_watch")
+        .when(move |n| heard.send(*n).is_ok() && gate.recv().is_ok());
     assert!(tap.disturbs().contains("are one change"));
     let profiler = Profiler::new("state").observe(tap).install().expect("it is a watch");
     state.send(1).expect("there are receivers");
@@ -243,7 +270,8 @@ fn a_tap_of_a_watch_counts_the_changes_that_it_sees() {
 fn the_last_change_of_a_watch_is_counted_after_its_sender_is_dropped() {
     let _turn = turn();
     let (state, receiver) = watch::channel(0);
-    let profiler = Profiler::new("state").observe(announcements(&receiver).named("a_last_change")).install();
+    let profiler =
+        Profiler::new("state").observe(announcements(&receiver).named("a_last_change")).install();
     let profiler = profiler.expect("it is a watch");
     state.send(1).expect("there are receivers");
     drop(state);
@@ -259,7 +287,8 @@ fn a_tapped_stream_reports_its_gaps() {
         Err(Lagged(missed)) => Some(*missed),
         Ok(_) => None,
     });
-    let profiler = Profiler::new("stream").observe(tap.named("a_stream")).install().expect("it is a stream");
+    let profiler =
+        Profiler::new("stream").observe(tap.named("a_stream")).install().expect("it is a stream");
     bus.send(10).expect("there are receivers");
     let profile = profiler.uninstall();
     let missed = count(&profile, "a_stream::missed");
@@ -274,7 +303,8 @@ fn a_spied_stream_is_unchanged_and_its_items_are_events() {
     let mut spied = SpiedStream::new("passed_on", tokio_stream::iter(items));
     assert_eq!(tokio_stream::Stream::size_hint(&spied), (3, Some(3)));
     let sites = [spied.site("Ok"), spied.site("Err")];
-    let profiler = Profiler::new("items").observe(proxied(sites)).install().expect("they are sites");
+    let profiler =
+        Profiler::new("items").observe(proxied(sites)).install().expect("they are sites");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let passed = runtime.block_on(async {
         let mut passed = Vec::new();
@@ -301,17 +331,23 @@ fn an_item_of_a_stream_has_cause_subject_and_gap() {
     let (about, bus) = (sender.identify(), Callbacks::new("envelopes"));
     // As bytes would carry it; the last one names no event.
     let carried = |bits: u64| Sent::Here(Carried::from_bits(bits));
-    let sites = [bus.sent("letter"), SpiedStream::new("letters", tokio_stream::empty::<u32>()).site("letter")];
+    let sites = [
+        bus.sent("letter"),
+        SpiedStream::new("letters", tokio_stream::empty::<u32>()).site("letter"),
+    ];
     let missed = SpiedStream::new("letters", tokio_stream::empty::<u32>()).site("missed");
     let profiler = Profiler::new("letters").observe(proxied(sites)).observe(proxied(missed));
     let profiler = profiler.install().expect("they are sites");
     let sent = bus.announce("letter", || carried(metaspy::carried().to_bits()));
     let items = [sent, Sent::Missed(4), carried(u64::MAX)];
-    let mut letters = SpiedStream::new("letters", tokio_stream::iter(items).map(|item| (item, "letter")))
-        .kind(|(_, kind): &(Sent, &str)| kind)
-        .subject(move |_| about)
-        .gaps(|(item, _)| if let Sent::Missed(missed) = item { Some(*missed) } else { None })
-        .caused_by(|(item, _)| if let Sent::Here(sent) = item { *sent } else { Carried::NOTHING });
+    let mut letters =
+        SpiedStream::new("letters", tokio_stream::iter(items).map(|item| (item, "letter")))
+            .kind(|(_, kind): &(Sent, &str)| kind)
+            .subject(move |_| about)
+            .gaps(|(item, _)| if let Sent::Missed(missed) = item { Some(*missed) } else { None })
+            .caused_by(
+                |(item, _)| if let Sent::Here(sent) = item { *sent } else { Carried::NOTHING },
+            );
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut received = Vec::new();
     runtime.block_on(async {
@@ -327,7 +363,10 @@ fn an_item_of_a_stream_has_cause_subject_and_gap() {
     let [letter, gap, stranger] = received.try_into().expect("three events");
     let cause = store.causes(letter).next().expect("the letter was sent");
     assert_eq!(store.site_path(cause.site), "envelopes::letter::sent");
-    assert_eq!((store.gap(gap), store.event(stranger).expect("it is there").cause), (Some(4), None));
+    assert_eq!(
+        (store.gap(gap), store.event(stranger).expect("it is there").cause),
+        (Some(4), None)
+    );
     assert_eq!([count(&profile, "letters::letter"), count(&profile, "letters::missed")], [2, 4]);
     // The two letters, and what was missed.
     assert_eq!(profile.count_of(&sender), 6);

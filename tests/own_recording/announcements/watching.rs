@@ -9,7 +9,10 @@ use super::events;
 /// Runs while the channels of a name are observed.
 pub fn watching<R>(bus: &str, run: impl FnOnce() -> R) -> (R, Profile) {
     let sites = format!("{bus}::**");
-    let profiler = Profiler::new(bus).observe(proxied(sites).details()).install().expect("there is such a channel");
+    let profiler = Profiler::new(bus)
+        .observe(proxied(sites).details())
+        .install()
+        .expect("there is such a channel");
     let value = run();
     (value, profiler.uninstall())
 }
@@ -33,7 +36,10 @@ pub fn check_receipts(profile: &Profile, bus: &str, expected: usize) {
     let receipts = events(profile, &format!("site:{bus}::received"));
     assert_eq!(receipts.len(), expected);
     for receipt in &receipts {
-        let sent = profile.store().event(receipt.cause.expect("it has a cause")).expect("it is in the window");
+        let sent = profile
+            .store()
+            .event(receipt.cause.expect("it has a cause"))
+            .expect("it is in the window");
         assert!(profile.store().site_path(sent.site).ends_with("::sent"));
         assert_eq!(profile.store().queued(receipt.id), Some(receipt.start - sent.start));
         assert_eq!(profile.store().queued(sent.id), None);

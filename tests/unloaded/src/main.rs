@@ -3,7 +3,8 @@
 use std::ffi::{CString, c_void};
 
 fn main() {
-    let path = std::env::args().nth(1).and_then(|path| CString::new(path).ok()).expect("the library");
+    let path =
+        std::env::args().nth(1).and_then(|path| CString::new(path).ok()).expect("the library");
     for _ in 0..3 {
         // SAFETY: the library is built beside this program.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };

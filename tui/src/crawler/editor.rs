@@ -21,7 +21,9 @@ enum Form {
 /// decides where these go.
 pub fn words(editor: &str, file: &Path, line: u32) -> Vec<OsString> {
     let is_template = editor.contains("{file}");
-    let words = editor.split_whitespace().map(|word| if is_template { filled(word, file, line) } else { word.into() });
+    let words = editor
+        .split_whitespace()
+        .map(|word| if is_template { filled(word, file, line) } else { word.into() });
     let mut words: Vec<OsString> = words.collect();
     if is_template {
         return words;
@@ -53,9 +55,8 @@ fn filled(word: &str, file: &Path, line: u32) -> OsString {
 
 fn form(program: &str) -> Form {
     match Path::new(program).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default() {
-        "code" | "code-insiders" | "code-oss" | "codium" | "vscodium" | "cursor" | "windsurf" | "positron" => {
-            Form::Goto
-        }
+        "code" | "code-insiders" | "code-oss" | "codium" | "vscodium" | "cursor" | "windsurf"
+        | "positron" => Form::Goto,
         "hx" | "helix" | "zed" | "zeditor" | "subl" | "sublime_text" => Form::Colon,
         "idea" | "rustrover" | "clion" | "kate" => Form::Line,
         _ => Form::PlusLine,
@@ -68,7 +69,8 @@ mod tests {
 
     fn check(editor: &str, expected: &str) {
         let words = words(editor, Path::new("/src/a b.rs"), 7);
-        let words: Vec<&str> = words.iter().map(|word| word.to_str().expect("it is UTF-8")).collect();
+        let words: Vec<&str> =
+            words.iter().map(|word| word.to_str().expect("it is UTF-8")).collect();
         assert_eq!(words.join("|"), expected);
     }
 

@@ -99,7 +99,8 @@ impl Tree {
     }
 
     fn depth_first(self) -> Vec<Effect> {
-        let mut next: Vec<usize> = (0..self.nodes.len()).rev().filter(|&at| self.nodes[at].effect.depth == 0).collect();
+        let mut next: Vec<usize> =
+            (0..self.nodes.len()).rev().filter(|&at| self.nodes[at].effect.depth == 0).collect();
         let mut found = Vec::with_capacity(self.nodes.len());
         while let Some(at) = next.pop() {
             found.push(self.nodes[at].effect);
@@ -110,7 +111,13 @@ impl Tree {
 }
 
 /// Reads the effects of an event, from its lane and from the index of all lanes.
-pub fn read(store: &Store, id: EventId, index: Option<&EffectsIndex>, reach: Reach, progress: &Progress) -> Effects {
+pub fn read(
+    store: &Store,
+    id: EventId,
+    index: Option<&EffectsIndex>,
+    reach: Reach,
+    progress: &Progress,
+) -> Effects {
     // The index has the other lanes; the lane has the events after the index was built.
     let of = |id: EventId| -> Vec<EventId> {
         let mut ids = store.effects(id);
@@ -146,7 +153,8 @@ pub fn read(store: &Store, id: EventId, index: Option<&EffectsIndex>, reach: Rea
         if tree.nodes[at].effect.depth < DEPTH && tree.nodes.len() + below.len() <= TREE {
             tree.add(store, id, Some(at), &below);
         } else {
-            tree.nodes[at].effect.further = below.iter().filter(|id| !tree.seen.contains(id)).count();
+            tree.nodes[at].effect.further =
+                below.iter().filter(|id| !tree.seen.contains(id)).count();
         }
         at += 1;
     }

@@ -52,7 +52,8 @@ impl Area {
 
     /// Returns true if the area contains a cell.
     pub fn contains(self, column: u16, row: u16) -> bool {
-        (self.x..self.x + self.width).contains(&column) && (self.y..self.y + self.height).contains(&row)
+        (self.x..self.x + self.width).contains(&column)
+            && (self.y..self.y + self.height).contains(&row)
     }
 }
 
@@ -101,13 +102,26 @@ impl Layout {
         // List and pane share one border.
         let x = if left > 0 && left < width { left - 1 } else { left };
         let right = Area { x, width: width - x, ..body };
-        Layout { header: line(0), screens: line(1), body, list, pane: right, footer: line(height.saturating_sub(1)) }
+        Layout {
+            header: line(0),
+            screens: line(1),
+            body,
+            list,
+            pane: right,
+            footer: line(height.saturating_sub(1)),
+        }
     }
 }
 
 /// Places the names of the screens in a line of `columns` columns, each with its first column. If
-/// `beside` more columns leave too little room, the last screens have only their keys. The open screen keeps its name.
-pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl Iterator<Item = (u16, Screen, String)> {
+/// `beside` more columns leave too little room, the last screens have only their keys. The open
+/// screen keeps its name.
+pub fn screens(
+    all: Screens,
+    open: Screen,
+    columns: u16,
+    beside: u16,
+) -> impl Iterator<Item = (u16, Screen, String)> {
     // A screen that the line does not list is named while it is open.
     let all = all.iter().copied().chain((!all.contains(&open)).then_some(open));
     let name = |screen: Screen| screen.name().len() + 1;
@@ -149,7 +163,9 @@ pub fn tabs(columns: usize, open: Tab) -> impl Iterator<Item = (u16, Tab, &'stat
 
 /// Returns the tab at this column of the pane.
 pub(crate) fn tab_at(column: u16, columns: usize, open: Tab) -> Option<Tab> {
-    tabs(columns, open).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, tab, _)| tab)
+    tabs(columns, open)
+        .find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column))
+        .map(|(_, tab, _)| tab)
 }
 
 /// Columns of the screen of lanes, from the left end of its inner area.
@@ -191,7 +207,8 @@ mod tests {
     #[test]
     fn names_of_screens_give_way_to_the_filter() {
         let line = |beside| {
-            let names = screens(&Screen::ALL[..7], Screen::Sites, 80, beside).map(|(_, _, text)| text);
+            let names =
+                screens(&Screen::ALL[..7], Screen::Sites, 80, beside).map(|(_, _, text)| text);
             names.collect::<Vec<_>>().join("  ")
         };
         let whole = "1 Events  2 Subjects  3 Sites  4 Lanes  5 Findings  6 Structure  7 Browser";
@@ -208,9 +225,12 @@ mod tests {
             for height in 0..30 {
                 for focus in [Focus::List, Focus::Pane] {
                     let layout = Layout::new(width, height, focus);
-                    for area in [layout.header, layout.screens, layout.list, layout.pane, layout.footer] {
+                    for area in
+                        [layout.header, layout.screens, layout.list, layout.pane, layout.footer]
+                    {
                         assert!(
-                            area.x + area.width <= width && (area.height == 0 || area.y + area.height <= height.max(3))
+                            area.x + area.width <= width
+                                && (area.height == 0 || area.y + area.height <= height.max(3))
                         );
                     }
                 }

@@ -101,10 +101,14 @@ pub fn read(store: &Store) -> Result<Marks, String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(marks),
         result => result.map_err(|error| format!("{name}: {error}"))?,
     };
-    let written: Written = toml::from_str(&text).map_err(|error| with_place(&name, &text, &error))?;
+    let written: Written =
+        toml::from_str(&text).map_err(|error| with_place(&name, &text, &error))?;
     let header = store.header();
     if (written.started_ns, written.pid) == (header.started_ns, header.pid) {
-        let known = written.marks.iter().filter_map(|mark| Some((EventId::from_raw(mark.event)?, &mark.name)));
+        let known = written
+            .marks
+            .iter()
+            .filter_map(|mark| Some((EventId::from_raw(mark.event)?, &mark.name)));
         known.for_each(|(id, name)| marks.set(id, name));
     }
     Ok(marks)
@@ -114,12 +118,15 @@ pub fn read(store: &Store) -> Result<Marks, String> {
 pub fn write(store: &Store, marks: &Marks) -> Result<(), String> {
     let Some(path) = path(store) else { return Ok(()) };
     let header = store.header();
-    let marks: Vec<WrittenMark> =
-        marks.all().map(|(id, name)| WrittenMark { event: id.raw(), name: name.to_owned() }).collect();
+    let marks: Vec<WrittenMark> = marks
+        .all()
+        .map(|(id, name)| WrittenMark { event: id.raw(), name: name.to_owned() })
+        .collect();
     let is_empty = marks.is_empty();
     let written = Written { started_ns: header.started_ns, pid: header.pid, marks };
     let text = toml::to_string(&written).map_err(|error| error.to_string())?;
-    // The recording may come from others, and so may a link beside it, which would lead to a file of the user.
+    // The recording may come from others, and so may a link beside it, which would lead to a file
+    // of the user.
     if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
         return Err(format!("{} is a link: remove it", path.display()));
     }

@@ -1,7 +1,8 @@
 //! Event crawler: start anywhere, ask "why", and find the answer one step away.
 //!
-//! Keys become commands ([`keys`]), commands change the state ([`state`]), the state is drawn ([`draw`]). Work that takes
-//! longer than a frame is a job ([`jobs`]) on another thread ([`worker`]).
+//! Keys become commands ([`keys`]), commands change the state ([`state`]), the state is drawn
+//! ([`draw`]). Work that takes longer than a frame is a job ([`jobs`]) on another thread
+//! ([`worker`]).
 
 #[doc(hidden)]
 pub mod command;

@@ -92,7 +92,8 @@ impl Panels {
 
     fn focus(&mut self, panel: Panel) {
         self.crawler.view.screen = panel.screen();
-        self.crawler.view.pane.focus = if panel.tab().is_some() { Focus::Pane } else { Focus::List };
+        self.crawler.view.pane.focus =
+            if panel.tab().is_some() { Focus::Pane } else { Focus::List };
     }
 
     /// Shows the results that have arrived, and starts the readings that the panel needs.

@@ -49,7 +49,8 @@ fn tree(store: &Store, id: EventId, progress: &Progress) -> (Vec<Effect>, bool) 
     let mut rows = Vec::new();
     let mut seen = HashSet::from([id]);
     let Some(event) = store.event(id) else { return (rows, false) };
-    let mut next: Vec<(usize, Reason)> = reasons(store, &event).into_iter().rev().map(|it| (0, it)).collect();
+    let mut next: Vec<(usize, Reason)> =
+        reasons(store, &event).into_iter().rev().map(|it| (0, it)).collect();
     while let Some((depth, reason)) = next.pop() {
         if rows.len() == TREE || progress.is_stopped() {
             return (rows, true);
@@ -107,11 +108,19 @@ fn path(store: &Store, from: EventId, to: EventId, progress: &Progress) -> Path 
     let none = Path { from, to, connection: None, steps: Vec::new(), cut: false };
     let up_from = Search::new(store, from, Some(to), progress);
     if up_from.reached.contains_key(&to) {
-        return Path { connection: Some(Connection::Up), steps: up_from.steps_up(store, to), ..none };
+        return Path {
+            connection: Some(Connection::Up),
+            steps: up_from.steps_up(store, to),
+            ..none
+        };
     }
     let up_to = Search::new(store, to, Some(from), progress);
     if up_to.reached.contains_key(&from) {
-        return Path { connection: Some(Connection::Down), steps: up_to.steps_down(store, from), ..none };
+        return Path {
+            connection: Some(Connection::Down),
+            steps: up_to.steps_down(store, from),
+            ..none
+        };
     }
     let shared = up_to.order.iter().filter(|id| up_from.reached.contains_key(id));
     let nearest = shared.min_by_key(|id| up_from.reached[id].0 + up_to.reached[id].0);
@@ -131,14 +140,17 @@ struct Search {
 
 impl Search {
     fn new(store: &Store, from: EventId, until: Option<EventId>, progress: &Progress) -> Self {
-        let mut search = Search { reached: HashMap::from([(from, (0, None))]), order: vec![from], cut: false };
+        let mut search =
+            Search { reached: HashMap::from([(from, (0, None))]), order: vec![from], cut: false };
         let mut next = VecDeque::from([from]);
         while let Some(id) = next.pop_front() {
             if search.order.len() > VISITED || progress.is_stopped() {
                 search.cut = true;
                 break;
             }
-            let (Some(event), (distance, _)) = (store.event(id), search.reached[&id]) else { continue };
+            let (Some(event), (distance, _)) = (store.event(id), search.reached[&id]) else {
+                continue;
+            };
             for reason in reasons(store, &event) {
                 if store.event(reason.id).is_some() && !search.reached.contains_key(&reason.id) {
                     search.reached.insert(reason.id, (distance + 1, Some((id, reason.is_link))));

@@ -118,8 +118,8 @@ struct Configured {
     own_files: OwnFiles,
 }
 
-/// Files that the crawler both reads and writes. One that could not be read has content that the crawler does not know, so it
-/// is not written either.
+/// Files that the crawler both reads and writes. One that could not be read has content that the
+/// crawler does not know, so it is not written either.
 struct OwnFiles {
     marks: Result<(), String>,
     filters: Result<Files, String>,
@@ -161,7 +161,10 @@ fn configure(crawler: &mut Crawler, files: Result<Files, String>) -> Configured 
     let mut or_message = |error: String| crawler.message = Some(error);
     let config = files.config().map_err(&mut or_message).unwrap_or_default();
     let filters = files.filters().inspect_err(|error| or_message(error.clone()));
-    let theme = config.chosen_theme(|name| env::var(name).ok()).map_err(&mut or_message).unwrap_or_default();
+    let theme = config
+        .chosen_theme(|name| env::var(name).ok())
+        .map_err(&mut or_message)
+        .unwrap_or_default();
     for browser in files.browsers() {
         if let Err(error) = browser.map(|browser| crawler.add_browser(browser)) {
             crawler.message = Some(error);
@@ -179,8 +182,11 @@ fn configure(crawler: &mut Crawler, files: Result<Files, String>) -> Configured 
 fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
     let command: Option<Command> = match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => None,
-        // A terminal sends the same bytes for Alt with a key and for Esc followed by the key; no command uses Alt.
-        Event::Key(mut key) if key.modifiers == KeyModifiers::ALT && crawler.mode() != Mode::Prompt => {
+        // A terminal sends the same bytes for Alt with a key and for Esc followed by the key; no
+        // command uses Alt.
+        Event::Key(mut key)
+            if key.modifiers == KeyModifiers::ALT && crawler.mode() != Mode::Prompt =>
+        {
             key.modifiers = KeyModifiers::NONE;
             crawler.apply(Command::Leave);
             return crawler.press(key);
@@ -201,11 +207,14 @@ fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
 fn edit(file: &str, line: u32, configured: Option<&str>) -> Result<(), String> {
     let path = Path::new(file);
     if !path.is_file() {
-        return Err(format!("{file} not found: start metaspy in the directory where the program was built"));
+        return Err(format!(
+            "{file} not found: start metaspy in the directory where the program was built"
+        ));
     }
     let path = std::path::absolute(path).map_err(|error| format!("{file}: {error}"))?;
-    let editor =
-        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
+    let editor = ["VISUAL", "EDITOR"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
     let editor = configured.map(str::to_owned).or(editor).unwrap_or_else(|| "vi".into());
     let words = editor::words(&editor, &path, line);
     let program = &words[0];
@@ -221,6 +230,8 @@ fn edit(file: &str, line: u32, configured: Option<&str>) -> Result<(), String> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{} ended with {status}", program.display())),
-        Err(error) => Err(format!("{}: {error}; set EDITOR to an installed editor", program.display())),
+        Err(error) => {
+            Err(format!("{}: {error}; set EDITOR to an installed editor", program.display()))
+        }
     }
 }

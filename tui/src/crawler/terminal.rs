@@ -13,8 +13,8 @@ use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    BeginSynchronizedUpdate, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate, EnterAlternateScreen,
-    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate,
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
@@ -86,7 +86,8 @@ impl TerminalGuard {
 /// Returns the lines with a letter of several characters.
 fn uncertain(buffer: &Buffer) -> Vec<(u16, String)> {
     let line = |y| (0..buffer.area.width).map(move |x| buffer[(x, y)].symbol());
-    let lines = (0..buffer.area.height).filter(|&y| line(y).any(|symbol| symbol.chars().nth(1).is_some()));
+    let lines =
+        (0..buffer.area.height).filter(|&y| line(y).any(|symbol| symbol.chars().nth(1).is_some()));
     lines.map(|y| (y, line(y).collect())).collect()
 }
 
@@ -129,7 +130,9 @@ impl Drop for TerminalGuard {
 fn enter() -> io::Result<()> {
     ACQUIRED.store(true, SeqCst);
     enable_raw_mode()
-        .and_then(|()| execute!(stdout(), EnterAlternateScreen, DisableLineWrap, EnableMouseCapture))
+        .and_then(|()| {
+            execute!(stdout(), EnterAlternateScreen, DisableLineWrap, EnableMouseCapture)
+        })
         .inspect_err(|_| restore())
 }
 
@@ -152,7 +155,9 @@ fn restore_on_panic() {
     }
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        let beside = std::thread::current().name().is_some_and(|name| name.starts_with(super::worker::THREAD));
+        let beside = std::thread::current()
+            .name()
+            .is_some_and(|name| name.starts_with(super::worker::THREAD));
         if !beside {
             restore();
             before(panic);
@@ -170,6 +175,9 @@ mod tests {
             let buffer = Buffer::with_lines(["plain", text, "長い"]);
             uncertain(&buffer).into_iter().map(|(line, _)| line).collect::<Vec<_>>()
         };
-        assert_eq!([of("🇩🇪🇯🇵 flags"), of("नमस्ते"), of("größe"), of("長")], [vec![1], vec![1], vec![], vec![]]);
+        assert_eq!(
+            [of("🇩🇪🇯🇵 flags"), of("नमस्ते"), of("größe"), of("長")],
+            [vec![1], vec![1], vec![], vec![]]
+        );
     }
 }

@@ -18,7 +18,8 @@ pub enum Theme {
 
 impl Theme {
     /// All themes.
-    pub const ALL: [Theme; 5] = [Theme::Terminal, Theme::Dark, Theme::Light, Theme::ColourBlind, Theme::Plain];
+    pub const ALL: [Theme; 5] =
+        [Theme::Terminal, Theme::Dark, Theme::Light, Theme::ColourBlind, Theme::Plain];
 
     /// Returns the name in the configuration.
     pub fn name(self) -> &'static str {

@@ -86,7 +86,11 @@ fn a_query_that_names_no_site_of_the_recording_states_the_nearest_names() {
     user.crawler.add_browser(Browser::parse("mine.toml", text).expect("a browser"));
     user.press(": \"slow\" Enter");
     let screen = user.screen();
-    assert!(screen.contains("no site matches `layot`: did you mean") && screen.contains("Scene::layout"), "{screen}");
+    assert!(
+        screen.contains("no site matches `layot`: did you mean")
+            && screen.contains("Scene::layout"),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -136,7 +140,11 @@ fn a_file_of_a_user_lays_out_a_screen() {
     user.press("3");
     let screen = user.screen();
     let head = screen.lines().nth(3).unwrap_or_default();
-    assert_eq!(head.split_whitespace().collect::<Vec<_>>(), ["│", "place", "max", "calls", "│"], "{screen}");
+    assert_eq!(
+        head.split_whitespace().collect::<Vec<_>>(),
+        ["│", "place", "max", "calls", "│"],
+        "{screen}"
+    );
     user.press("> >");
     assert!(user.screen().contains("sort: max"), "{}", user.screen());
 }
@@ -147,5 +155,9 @@ fn a_click_selects_the_column_under_the_mouse() {
     user.press(": \"often\" Enter").click(30, 5);
     assert_eq!(user.crawler.view.browser.focus, 1);
     user.press("Enter");
-    assert!(user.crawler.view.filter.text().ends_with("subject:node:#5"), "{}", user.crawler.view.filter.text());
+    assert!(
+        user.crawler.view.filter.text().ends_with("subject:node:#5"),
+        "{}",
+        user.crawler.view.filter.text()
+    );
 }

@@ -1,4 +1,5 @@
-//! Reasons: links in the tree of causes, marks, paths between two events, the graph, and the way back.
+//! Reasons: links in the tree of causes, marks, paths between two events, the graph, and the way
+//! back.
 
 use std::path::PathBuf;
 
@@ -25,7 +26,9 @@ fn the_links_of_every_cause_are_reasons_too() {
     // The last event: a measure, caused by the layout, which is linked to the change.
     user.press("End Tab");
     let screen = user.screen();
-    let line = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"));
+    let line = |text: &str| {
+        screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"))
+    };
     assert!(line("└ layout #1 <html>") < line("├ link resize"), "{screen}");
     assert!(line("├ link resize") < line("└ frame  "), "{screen}");
     insta::assert_snapshot!("reasons", screen);
@@ -39,7 +42,10 @@ fn a_path_leads_from_a_mark_over_links_to_the_selected_event() {
     user.press("f \"site:resize\" Enter End M \"typed\" Enter Esc End P");
     let screen = user.screen();
     assert!(screen.contains("◆ typed leads here in 2 steps"), "{screen}");
-    assert!(screen.contains("↓ link layout #1 <html>") && screen.contains("↓ measure #2"), "{screen}");
+    assert!(
+        screen.contains("↓ link layout #1 <html>") && screen.contains("↓ measure #2"),
+        "{screen}"
+    );
     insta::assert_snapshot!("path", screen);
     // The other way, and two events with a reason in common.
     user.press("Esc m ' P");
@@ -72,7 +78,9 @@ fn the_graph_has_reasons_above_and_effects_below() {
     let mut user = User::new(fixture::open(&linked("graph.spy")));
     user.press("f \"site:layout\" Enter End Tab Tab Tab Tab Tab Tab");
     let screen = user.screen();
-    let line = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"));
+    let line = |text: &str| {
+        screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"))
+    };
     assert!(line("▐ layout #1 <html> ▌") < line("measure #2"), "{screen}");
     assert!(screen.contains('╎') && screen.contains('┄'), "a link is dashed: {screen}");
     insta::assert_snapshot!("graph", screen);
@@ -94,8 +102,13 @@ fn direct_effects_have_rows_before_deeper_ones() {
     let mut user = User::new(fixture::open(&path));
     user.press("Right");
     let screen = user.screen();
-    let line = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"));
-    assert!(line("│ ├ resize") < line("│ ├ layout #1 <html>"), "caused by the frame, not linked to it: {screen}");
+    let line = |text: &str| {
+        screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"))
+    };
+    assert!(
+        line("│ ├ resize") < line("│ ├ layout #1 <html>"),
+        "caused by the frame, not linked to it: {screen}"
+    );
     assert!(line("│ │ └ … 500 further effects ") < line("│ └ paint"), "{screen}");
 }
 
@@ -116,5 +129,8 @@ fn the_way_here_is_below_the_list() {
     let screen = user.screen();
     assert!(screen.contains("└ ⌫ Subjects › "), "{screen}");
     user.press("Backspace Backspace");
-    assert!(!user.screen().contains('⌫') || user.screen().lines().last().is_some_and(|line| line.contains('⌫')));
+    assert!(
+        !user.screen().contains('⌫')
+            || user.screen().lines().last().is_some_and(|line| line.contains('⌫'))
+    );
 }

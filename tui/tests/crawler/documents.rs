@@ -3,10 +3,14 @@
 use metaspy_tui::crawler::command::Screen;
 use metaspy_tui::crawler::keys::Keys;
 
-/// The table of keys of a screen, for `docs/crawler.md`. Keys of every screen are in the table of events only.
+/// The table of keys of a screen, for `docs/crawler.md`. Keys of every screen are in the table of
+/// events only.
 fn table(screen: Screen) -> String {
-    let everywhere: Vec<String> =
-        Keys::default().help(Screen::Events, &Screen::ALL).into_iter().map(|line| line.help).collect();
+    let everywhere: Vec<String> = Keys::default()
+        .help(Screen::Events, &Screen::ALL)
+        .into_iter()
+        .map(|line| line.help)
+        .collect();
     let lines = Keys::default().help(screen, &Screen::ALL).into_iter();
     let own = lines.filter(|line| screen == Screen::Events || !everywhere.contains(&line.help));
     let rows: String = own
@@ -32,5 +36,8 @@ fn the_documents_list_every_key() {
         std::fs::write(page, format!("{before}{expected}\n")).expect("the page can be written");
         return;
     }
-    assert!(text.contains(&expected), "docs/crawler.md lacks this (METASPY_UPDATE_DOCS=1 writes it):\n{expected}");
+    assert!(
+        text.contains(&expected),
+        "docs/crawler.md lacks this (METASPY_UPDATE_DOCS=1 writes it):\n{expected}"
+    );
 }

@@ -22,7 +22,11 @@ fn the_listed_events_are_written_in_the_format_of_another_tool() {
     user.press("Ctrl-u \"xlsx\" Enter");
     assert!(user.screen().contains("no format is named `xlsx`"), "{}", user.screen());
     user.press("Esc x Enter");
-    assert!(!user.screen().contains("export to:") && !user.screen().contains("no format"), "{}", user.screen());
+    assert!(
+        !user.screen().contains("export to:") && !user.screen().contains("no format"),
+        "{}",
+        user.screen()
+    );
     user.press("Ctrl-l");
     assert!(matches!(user.request.take(), Some(Request::Redraw)));
     user.press(": \"export\" Space \"csv\" Space \"/no/such/directory/x.csv\" Enter");

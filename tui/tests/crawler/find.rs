@@ -54,7 +54,10 @@ fn a_filter_is_completed_from_the_names_of_the_recording() {
     assert!(user.screen().contains("site:"), "{}", user.screen());
     user.press("Tab");
     let screen = user.screen();
-    assert!(screen.contains("page::Scene::measure") && screen.contains("page::cache::hit"), "{screen}");
+    assert!(
+        screen.contains("page::Scene::measure") && screen.contains("page::cache::hit"),
+        "{screen}"
+    );
     user.press("\"mea\" Tab Enter");
     assert_eq!(user.crawler.view.filter.text(), "site:measure");
     user.press("f Space \"-outcome:fa\" Tab Enter");
@@ -98,12 +101,18 @@ fn facets_lead_to_filters_and_their_numbers_state_what_they_cover() {
 fn a_filter_is_saved_under_a_name_and_found_in_the_palette() {
     let mut user = user("saved.spy");
     user.press("f \"took:>100us\" Enter : \"save\" Space \"filter\" Space \"slow\" Enter");
-    let Some(Request::SaveFilters(saved)) = user.request.take() else { panic!("{}", user.screen()) };
+    let Some(Request::SaveFilters(saved)) = user.request.take() else {
+        panic!("{}", user.screen())
+    };
     assert_eq!(saved.get("slow").map(String::as_str), Some("took:>100us"));
     user.press("Esc : \"slow\" Enter");
     assert_eq!(user.crawler.view.filter.text(), "took:>100us");
     user.press(": \"forget\" Space \"filter\" Space \"fast\" Enter");
-    assert!(user.screen().contains("no filter is named `fast`: saved are slow"), "{}", user.screen());
+    assert!(
+        user.screen().contains("no filter is named `fast`: saved are slow"),
+        "{}",
+        user.screen()
+    );
     user.press(": \"forget\" Space \"filter\" Space \"slow\" Enter");
     assert!(user.crawler.saved_filters.is_empty());
 }

@@ -23,20 +23,35 @@ fn store() -> Store {
 /// Findings of three sizes, the second of which the first implies, and kinds without a finding.
 fn findings(store: &Store) -> Findings {
     let finding = |kind: &str, title: &str, method: &str| {
-        let site = store.sites().iter().find(|site| site.path == format!("page::{method}")).expect("it is there");
-        let found = FoundSite { id: site.id, path: site.path.clone(), file: site.file.clone(), line: site.lines.0 };
+        let site = store
+            .sites()
+            .iter()
+            .find(|site| site.path == format!("page::{method}"))
+            .expect("it is there");
+        let found = FoundSite {
+            id: site.id,
+            path: site.path.clone(),
+            file: site.file.clone(),
+            line: site.lines.0,
+        };
         let mut finding = Finding::new(kind, title, vec![found]);
-        finding.evidence = Evidence::new("18 of 18 calls are on a node that did not change.", format!("site:{method}"));
+        finding.evidence = Evidence::new(
+            "18 of 18 calls are on a node that did not change.",
+            format!("site:{method}"),
+        );
         finding.fingerprint = title.to_owned();
         finding
     };
-    let mut first = finding("repeated", "Scene::measure runs again although nothing changed", "Scene::measure");
+    let mut first =
+        finding("repeated", "Scene::measure runs again although nothing changed", "Scene::measure");
     first.cost = Cost { time_ppm: 380_000, ..Cost::of_work(1_080_000, 18) };
     first.advice = "Keep the result of the call until the node changes.".into();
     first.needs = "the arguments".into();
     let measures: Filter = "site:Scene::measure".parse().expect("a filter");
-    first.evidence.events =
-        store.forward(Position::Start, &measures, 2, 1_000).events[1..].iter().map(|it| it.id).collect();
+    first.evidence.events = store.forward(Position::Start, &measures, 2, 1_000).events[1..]
+        .iter()
+        .map(|it| it.id)
+        .collect();
     let mut implied = finding("lost-cause", "cache::hit has no cause in some frames", "cache::hit");
     implied.cost = Cost { events_ppm: 240_000, ..Cost::of_events(18) };
     implied.implied_by = Some(0);
@@ -83,7 +98,11 @@ fn what_was_not_found_is_listed_too() {
     user.press("5 Down");
     assert!(user.screen().contains("part of    Scene::measure runs again"), "{}", user.screen());
     user.press("Down");
-    assert!(user.screen().contains("one node takes all of Scene::paint  hot-subject"), "{}", user.screen());
+    assert!(
+        user.screen().contains("one node takes all of Scene::paint  hot-subject"),
+        "{}",
+        user.screen()
+    );
     user.press("End");
     insta::assert_snapshot!("not_looked_for", user.screen());
 }
@@ -99,7 +118,8 @@ fn a_kind_of_which_only_a_part_can_be_seen_is_listed_with_its_reason() {
     let screen = user.screen();
     assert!(screen.contains("partly looked for     ping-pong: 10 of 100 calls"), "{screen}");
     assert!(screen.contains("only a part of ping-pong can be found"), "{screen}");
-    let found_nothing = screen.lines().find(|line| line.contains("nothing found by")).expect("n+1 is there");
+    let found_nothing =
+        screen.lines().find(|line| line.contains("nothing found by")).expect("n+1 is there");
     assert!(!found_nothing.contains("ping-pong"), "{screen}");
 }
 
@@ -125,7 +145,9 @@ fn a_finding_leads_to_its_events_and_back() {
 fn a_number_opens_the_events_of_its_finding() {
     let mut user = user();
     let all = findings(&user.crawler.store);
-    assert!(!user.crawler.open_finding(all.clone(), 0) && !user.crawler.open_finding(all.clone(), 3));
+    assert!(
+        !user.crawler.open_finding(all.clone(), 0) && !user.crawler.open_finding(all.clone(), 3)
+    );
     assert!(user.crawler.open_finding(all, 1));
     assert!(user.selected().contains("measure #5"), "{}", user.screen());
     user.press("Backspace");
@@ -136,7 +158,10 @@ fn a_number_opens_the_events_of_its_finding() {
 fn the_source_of_a_finding_opens_in_the_editor() {
     let mut user = user();
     user.press("5 e");
-    assert_eq!(user.request, Some(Request::Edit { file: "tui/tests/fixture/mod.rs".into(), line: 88 }));
+    assert_eq!(
+        user.request,
+        Some(Request::Edit { file: "tui/tests/fixture/mod.rs".into(), line: 88 })
+    );
 }
 
 #[test]

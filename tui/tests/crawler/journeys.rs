@@ -44,7 +44,9 @@ fn a_subject_leads_to_all_of_its_events() {
     let mut user = user("subject.spy");
     user.press("2 / \"fox\" Enter Enter");
     assert!(user.screen().contains("40 of "), "{}", user.screen());
-    assert!(user.crawler.view.list.rows.iter().all(|row| row.event.subject == Some(fixture::node(3))));
+    assert!(
+        user.crawler.view.list.rows.iter().all(|row| row.event.subject == Some(fixture::node(3)))
+    );
     user.press("Backspace");
     assert_eq!(user.crawler.view.screen.name(), "Subjects");
     user.press("1 Down Down s");
@@ -135,7 +137,10 @@ fn the_mouse_selects_events_tabs_screens_and_rows() {
 fn the_source_of_an_event_opens_by_file_and_line() {
     let mut user = user("source.spy");
     user.press("e");
-    assert_eq!(user.request, Some(Request::Edit { file: "tui/tests/fixture/mod.rs".into(), line: 88 }));
+    assert_eq!(
+        user.request,
+        Some(Request::Edit { file: "tui/tests/fixture/mod.rs".into(), line: 88 })
+    );
 }
 
 #[test]
@@ -149,7 +154,8 @@ fn sites_are_sorted_by_any_column() {
     assert!(!line(&user).contains("page::frame"), "{}", user.screen());
 }
 
-/// The journey of the question "what else made this happen": from a change to the layout that is linked to it.
+/// The journey of the question "what else made this happen": from a change to the layout that is
+/// linked to it.
 #[test]
 fn an_effect_by_link_is_marked_and_leads_back_to_its_further_reasons() {
     let path = fixture::directory().join("linked.spy");
@@ -209,7 +215,8 @@ fn the_screens_name_the_sites_and_the_times_of_a_loss() {
     let path = fixture::directory().join("losses.spy");
     {
         let _turn = fixture::turn();
-        let oldest = metaspy_core::Recording::file(&path).policy(metaspy_core::recording::Policy::KeepOldest);
+        let oldest = metaspy_core::Recording::file(&path)
+            .policy(metaspy_core::recording::Policy::KeepOldest);
         let (recording, installed) = fixture::begin(oldest, 8_000);
         drop(installed);
         recording.close();
@@ -220,5 +227,9 @@ fn the_screens_name_the_sites_and_the_times_of_a_loss() {
     let row = screen.lines().find(|line| line.contains("Scene::measure")).expect("it is a site");
     assert!(screen.contains(" lost") && row.contains("23,676"), "{screen}");
     user.press("1 End 4");
-    assert!(user.screen().contains('×') && user.screen().contains("lost 75.0 k"), "{}", user.screen());
+    assert!(
+        user.screen().contains('×') && user.screen().contains("lost 75.0 k"),
+        "{}",
+        user.screen()
+    );
 }

@@ -32,10 +32,12 @@ fn enter_goes_to_the_events_under_the_cursor() {
     // The middle of the time, in the only lane.
     user.press("4 0 Enter");
     assert_eq!(user.crawler.view.filter.text(), "lane:page");
-    let middle = user.crawler.store.time_ns(user.crawler.view.list.selected.expect("an event").start);
+    let middle =
+        user.crawler.store.time_ns(user.crawler.view.list.selected.expect("an event").start);
     assert!((300_000_000..360_000_000).contains(&middle), "{middle}: {}", user.screen());
     user.press("Backspace Right Right Right Enter");
-    let later = user.crawler.store.time_ns(user.crawler.view.list.selected.expect("an event").start);
+    let later =
+        user.crawler.store.time_ns(user.crawler.view.list.selected.expect("an event").start);
     assert!(later > middle, "{later}");
     // The selected event is in the time, too.
     user.press("4");

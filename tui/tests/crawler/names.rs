@@ -26,12 +26,18 @@ fn shortened_subjects_keep_the_first_word_of_their_label_or_their_key() {
     let _turn = fixture::turn();
     let mut user = User::new(store());
     user.press("2");
-    for name in ["│ node #4711 ", "│ BrushOfTheWholePage #12 ", "│ #101 ", "│ #102 <p> \"a sentence that was c… "]
-    {
+    for name in [
+        "│ node #4711 ",
+        "│ BrushOfTheWholePage #12 ",
+        "│ #101 ",
+        "│ #102 <p> \"a sentence that was c… ",
+    ] {
         assert!(user.screen().contains(name), "{name}: {}", user.screen());
     }
     user.press("1 End");
-    for name in ["measure Brus…age #12 ", "measure node #4711 ", "measure #102 <p> \"a… ", "measure #101 "] {
+    for name in
+        ["measure Brus…age #12 ", "measure node #4711 ", "measure #102 <p> \"a… ", "measure #101 "]
+    {
         assert!(user.screen().contains(name), "{name}: {}", user.screen());
     }
     assert!(user.screen().contains("Scene::measure ── Brus…Page #12"), "{}", user.screen());

@@ -26,7 +26,10 @@ fn two_subjects_are_shown_side_by_side() {
     assert!(screen.contains("compared with #3 <p>"), "{screen}");
     // 40 layouts of each; only the other one was measured.
     assert!(screen.lines().any(|line| line.contains("layout  ") && line.contains('=')), "{screen}");
-    assert!(screen.lines().any(|line| line.contains("measure") && line.contains("▶▶▶▶")), "{screen}");
+    assert!(
+        screen.lines().any(|line| line.contains("measure") && line.contains("▶▶▶▶")),
+        "{screen}"
+    );
     insta::assert_snapshot!("compared", screen);
     user.press("= =");
     assert!(user.screen().contains("the comparison has ended"), "{}", user.screen());

@@ -27,7 +27,11 @@ fn a_command_takes_the_rest_of_the_line() {
     user.press(": \"search\" Space \"#7\" Enter");
     assert!(user.selected().contains("#7"), "{}", user.screen());
     user.press(": \"filter\" Space \"took:1x\" Enter");
-    assert!(user.screen().contains("took:>1ms"), "an error states what to write: {}", user.screen());
+    assert!(
+        user.screen().contains("took:>1ms"),
+        "an error states what to write: {}",
+        user.screen()
+    );
 }
 
 #[test]
@@ -36,7 +40,11 @@ fn a_command_that_cannot_run_shows_why() {
     user.press(": \"pause\"");
     assert!(user.screen().contains("the recording has ended"), "{}", user.screen());
     user.press("Enter");
-    assert!(user.screen().contains("`pause` cannot run: the recording has ended"), "{}", user.screen());
+    assert!(
+        user.screen().contains("`pause` cannot run: the recording has ended"),
+        "{}",
+        user.screen()
+    );
     user.press(": \"never\"");
     assert!(user.screen().contains("on the screen of subjects"), "{}", user.screen());
     user.press("Esc : \"nosuchcommand\"");
@@ -64,7 +72,15 @@ fn a_key_without_a_command_shows_the_reason() {
     user.press(">");
     assert!(user.screen().contains("`>` works on a screen with a table"), "{}", user.screen());
     user.press("9");
-    assert!(user.screen().contains("no command has the key `9`: ? lists the keys"), "{}", user.screen());
+    assert!(
+        user.screen().contains("no command has the key `9`: ? lists the keys"),
+        "{}",
+        user.screen()
+    );
     user.press("Down");
-    assert!(!user.screen().contains("no command"), "the next key removes the message: {}", user.screen());
+    assert!(
+        !user.screen().contains("no command"),
+        "the next key removes the message: {}",
+        user.screen()
+    );
 }

@@ -37,7 +37,10 @@ fn draw(panels: &mut Panels, sides: [Panel; 2]) -> String {
         })
         .expect("a test screen");
     let text = terminal.backend().to_string();
-    text.lines().map(|line| line.trim_matches('"').trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| line.trim_matches('"').trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn key(code: KeyCode) -> KeyEvent {

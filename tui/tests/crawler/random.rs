@@ -31,18 +31,26 @@ const TYPED: &str = "site:measure subject:#4 took:>1ms -outcome:failed,x \"fox l
 fn act(user: &mut User, random: &mut Random) {
     match random.below(20) {
         0..14 => {
-            let bound: Vec<Key> = BINDINGS.iter().map(|it| it.key).filter(|key| key.code != KeyCode::Null).collect();
+            let bound: Vec<Key> =
+                BINDINGS.iter().map(|it| it.key).filter(|key| key.code != KeyCode::Null).collect();
             let key = bound[random.below(bound.len())];
             user.press_key(key);
         }
         14..17 => {
             let typed: Vec<char> = TYPED.chars().collect();
-            user.press_key(Key { code: KeyCode::Char(typed[random.below(typed.len())]), control: false });
+            user.press_key(Key {
+                code: KeyCode::Char(typed[random.below(typed.len())]),
+                control: false,
+            });
         }
         17 => {
             user.click(random.below(90) as u16, random.below(30) as u16);
         }
-        18 => user.wheel(random.below(90) as u16, random.below(30) as u16, random.below(7) as isize - 3),
+        18 => user.wheel(
+            random.below(90) as u16,
+            random.below(30) as u16,
+            random.below(7) as isize - 3,
+        ),
         _ => {
             let sizes = [(80, 24), (60, 15), (200, 60), (24, 6), (5, 2), (119, 41)];
             let (width, height) = sizes[random.below(sizes.len())];
@@ -72,7 +80,9 @@ fn play(store: Store, keys: usize, seed: u64) {
 fn random_keys_never_panic() {
     let all = std::env::var_os("METASPY_LONG").is_some_and(|value| value == "1");
     if !all {
-        println!("SKIPPED: random-keys-in-full: {SLICE} keys are pressed; METASPY_LONG=1 presses {KEYS}");
+        println!(
+            "SKIPPED: random-keys-in-full: {SLICE} keys are pressed; METASPY_LONG=1 presses {KEYS}"
+        );
     }
     let closed = [fixture::closed("random.spy", 40), fixture::closed("empty-random.spy", 0)];
     let crowded = fixture::crowded("crowded-random.spy", 30_000);
@@ -84,7 +94,11 @@ fn random_keys_never_panic() {
     // The last one is still live.
     let files = [&closed[0], &closed[1], &crowded, &linked];
     for round in 0..if all { KEYS } else { SLICE } / ROUND {
-        play(fixture::open(files[round % files.len()]), ROUND, 0x9E37_79B9_7F4A_7C15 ^ round as u64);
+        play(
+            fixture::open(files[round % files.len()]),
+            ROUND,
+            0x9E37_79B9_7F4A_7C15 ^ round as u64,
+        );
     }
     drop(installed);
     recording.close();

@@ -178,7 +178,10 @@ fn control_characters_of_a_recording_do_not_reach_the_terminal() {
     for keys in ["PageDown", "2", "3", "1 / \"evil\" Enter", "Tab", "Tab Tab Tab"] {
         user.press(keys);
         let screen = user.screen();
-        assert!(!screen.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{screen}");
+        assert!(
+            !screen.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'),
+            "{screen}"
+        );
     }
     assert!(user.screen().contains("evil"), "{}", user.screen());
 }

@@ -5,11 +5,19 @@ use metaspy_core::{Recording, Store};
 use crate::fixture;
 use crate::user::User;
 
-const JOURNEY: [&str; 8] =
-    ["Home", "Down Down Down", "Right", "Left c", "Backspace", "f \"site:measure\" Enter", "2 Down", "3"];
+const JOURNEY: [&str; 8] = [
+    "Home",
+    "Down Down Down",
+    "Right",
+    "Left c",
+    "Backspace",
+    "f \"site:measure\" Enter",
+    "2 Down",
+    "3",
+];
 
-/// The body of the screen after each part of the journey. The lines at the top and at the bottom differ between live and
-/// closed recordings.
+/// The body of the screen after each part of the journey. The lines at the top and at the bottom
+/// differ between live and closed recordings.
 fn journey(store: Store) -> Vec<String> {
     let mut user = User::new(store);
     let body = |user: &User| {
@@ -22,7 +30,10 @@ fn journey(store: Store) -> Vec<String> {
 
 /// The words of a screen that are numbers or keys.
 fn numbers(screen: &str) -> Vec<&str> {
-    screen.split_whitespace().filter(|word| word.chars().all(|c| c.is_ascii_digit() || ",.#".contains(c))).collect()
+    screen
+        .split_whitespace()
+        .filter(|word| word.chars().all(|c| c.is_ascii_digit() || ",.#".contains(c)))
+        .collect()
 }
 
 #[test]
@@ -47,7 +58,11 @@ fn a_live_file_a_closed_file_and_memory_show_equal_screens() {
     for (at, station) in JOURNEY.iter().enumerate() {
         // Only a live recording has a column of changes.
         match live[at].contains(" Δ ") {
-            true => assert_eq!(numbers(&live[at]), numbers(&closed[at]), "live and closed, after {station}"),
+            true => assert_eq!(
+                numbers(&live[at]),
+                numbers(&closed[at]),
+                "live and closed, after {station}"
+            ),
             false => assert_eq!(live[at], closed[at], "live and closed, after {station}"),
         }
         assert_eq!(memory[at], live[at], "memory and live, after {station}");
@@ -65,8 +80,9 @@ fn new_events_of_a_live_recording_are_announced_and_nothing_moves() {
     (0..3).for_each(|_| fixture::frame());
     user.tick(200);
     let after = user.screen();
-    let rows =
-        |screen: &str| screen.lines().skip(3).map(|line| line.chars().take(43).collect()).collect::<Vec<String>>();
+    let rows = |screen: &str| {
+        screen.lines().skip(3).map(|line| line.chars().take(43).collect()).collect::<Vec<String>>()
+    };
     assert_eq!(rows(&before)[..19], rows(&after)[..19]);
     assert!(after.contains("▼"), "{after}");
     user.press("F").tick(300);

@@ -8,9 +8,13 @@ use crate::user::User;
 /// The cells of a row in the column of the trend.
 fn trend(user: &User, row: &str) -> String {
     let screen = user.screen();
-    let head = screen.lines().find(|line| line.contains("trend")).unwrap_or_else(|| panic!("{screen}"));
+    let head =
+        screen.lines().find(|line| line.contains("trend")).unwrap_or_else(|| panic!("{screen}"));
     let at = head.chars().count() - head[head.find("trend").unwrap_or(0)..].chars().count();
-    let line = screen.lines().find(|line| line.contains(row)).unwrap_or_else(|| panic!("no {row}: {screen}"));
+    let line = screen
+        .lines()
+        .find(|line| line.contains(row))
+        .unwrap_or_else(|| panic!("no {row}: {screen}"));
     line.chars().skip(at).take(16).collect()
 }
 

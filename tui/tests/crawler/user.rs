@@ -36,11 +36,14 @@ impl User {
         user
     }
 
-    /// Presses keys, written with spaces between them: `Down Enter f` or, for a line, `"site:measure"`.
+    /// Presses keys, written with spaces between them: `Down Enter f` or, for a line,
+    /// `"site:measure"`.
     pub fn press(&mut self, keys: &str) -> &mut Self {
         for word in keys.split(' ') {
             match word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
-                Some(text) => text.chars().for_each(|c| self.key(KeyCode::Char(c), KeyModifiers::NONE)),
+                Some(text) => {
+                    text.chars().for_each(|c| self.key(KeyCode::Char(c), KeyModifiers::NONE))
+                }
                 None => match word.strip_prefix("Ctrl-") {
                     Some(word) => self.key(code(word), KeyModifiers::CONTROL),
                     None => self.key(code(word), KeyModifiers::NONE),
@@ -120,7 +123,8 @@ impl User {
         for job in jobs {
             let reply = match (job.slot, self.findings.clone()) {
                 (Slot::Findings, Some(findings)) => {
-                    let change: Change<Crawler> = Box::new(|crawler| crawler.view.findings.accept(findings));
+                    let change: Change<Crawler> =
+                        Box::new(|crawler| crawler.view.findings.accept(findings));
                     job.answered(Some(change))
                 }
                 (Slot::Export, _) if !self.writes => job.answered(None),
@@ -132,7 +136,8 @@ impl User {
 
     /// The screen as text, without what differs from run to run.
     pub fn screen(&self) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).expect("a test screen");
+        let mut terminal =
+            Terminal::new(TestBackend::new(self.size.0, self.size.1)).expect("a test screen");
         terminal.draw(|frame| draw(frame, &self.crawler)).expect("a test screen");
         let text = terminal.backend().to_string();
         let program = self.crawler.status.name.clone();
@@ -145,7 +150,8 @@ impl User {
     /// The line of the screen with the selected event.
     pub fn selected(&self) -> String {
         let screen = self.screen();
-        let line = screen.lines().find(|line| line.contains(['▶', '◈'])).unwrap_or("nothing is selected");
+        let line =
+            screen.lines().find(|line| line.contains(['▶', '◈'])).unwrap_or("nothing is selected");
         // The list ends where the pane begins.
         line.chars().take(43).collect()
     }

@@ -37,10 +37,18 @@ fn follow_mode_selects_the_newest_event_and_ends_when_the_user_moves() {
     let path = fixture::directory().join("followed.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 2);
     let mut user = User::new(fixture::open(&path));
-    assert!(user.screen().contains("following") && user.selected().contains("paint"), "{}", user.screen());
+    assert!(
+        user.screen().contains("following") && user.selected().contains("paint"),
+        "{}",
+        user.screen()
+    );
     fixture::measure(fixture::node(77));
     user.tick(100);
-    assert!(user.screen().contains("following") && user.selected().contains("#77"), "{}", user.screen());
+    assert!(
+        user.screen().contains("following") && user.selected().contains("#77"),
+        "{}",
+        user.screen()
+    );
     // The user reads: nothing moves.
     user.press("Up").tick(200);
     let reads = user.selected();
@@ -50,7 +58,11 @@ fn follow_mode_selects_the_newest_event_and_ends_when_the_user_moves() {
     assert_eq!(user.selected(), reads);
     // The end of a live recording moves on.
     user.press("End").tick(400);
-    assert!(user.screen().contains("following") && user.selected().contains("#78"), "{}", user.screen());
+    assert!(
+        user.screen().contains("following") && user.selected().contains("#78"),
+        "{}",
+        user.screen()
+    );
     // The pane is about one event.
     user.press("Enter").tick(500);
     fixture::measure(fixture::node(79));
@@ -77,7 +89,11 @@ fn an_event_that_left_the_window_is_marked_everywhere() {
         recording.collect();
     });
     user.tick(2000);
-    assert!(user.selected().contains("layout #1") && user.selected().contains("gone"), "{}", user.screen());
+    assert!(
+        user.selected().contains("layout #1") && user.selected().contains("gone"),
+        "{}",
+        user.screen()
+    );
     for _ in 0..3 {
         let screen = user.screen();
         assert!(screen.contains("it left the window"), "{screen}");

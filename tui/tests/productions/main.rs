@@ -1,6 +1,7 @@
 //! The screen of productions: a grammar as a tree, and the rules that no input reached.
 //!
-//! The productions of a grammar stay sites until the process ends, so these tests have their own process.
+//! The productions of a grammar stay sites until the process ends, so these tests have their own
+//! process.
 
 #[path = "../fixture/mod.rs"]
 mod fixture;
@@ -33,8 +34,10 @@ fn grammar() -> &'static Grammar {
 fn begin(path: &PathBuf) -> (Recording, Installed) {
     clock::set_manual(1_000_000);
     // It begins before the sites are made, so that it records the references in their order.
-    let recording = Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
-    let installed = Profiler::new("page").observe(productions(grammar())).install().expect("they are observed");
+    let recording =
+        Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let installed =
+        Profiler::new("page").observe(productions(grammar())).install().expect("they are observed");
     (recording, installed)
 }
 
@@ -87,7 +90,10 @@ fn the_reason_why_a_rule_never_matched_is_below_its_source() {
     assert_eq!(current(&user), "lists::integer");
     let screen = user.screen();
     let lines: Vec<&str> = screen.lines().collect();
-    let source = lines.iter().position(|line| line.contains("integer = @{ digits }")).expect("its source is shown");
+    let source = lines
+        .iter()
+        .position(|line| line.contains("integer = @{ digits }"))
+        .expect("its source is shown");
     let why = "`float` matches where it would: 3 times, 2 of them taking no more";
     assert!(lines[source + 1].contains(why) && lines[source + 2].starts_with('└'), "{screen}");
     assert_eq!(rows, 16, "of the 19 lines in the frame the head takes one and the foot two");
@@ -119,7 +125,11 @@ fn a_row_leads_to_its_events_and_back() {
     let before = user.screen();
     user.press("Enter");
     assert_eq!(user.crawler.view.filter.text(), "site:integer");
-    assert!(user.screen().contains("1 Events") && user.selected().contains("integer"), "{}", user.screen());
+    assert!(
+        user.screen().contains("1 Events") && user.selected().contains("integer"),
+        "{}",
+        user.screen()
+    );
     user.press("Backspace");
     assert_eq!(user.screen(), before);
 }
@@ -129,7 +139,11 @@ fn under_a_filter_nothing_is_marked_as_uncovered() {
     let mut user = user();
     user.press("8 f \"site:float\" Enter");
     let screen = user.screen();
-    assert!(screen.contains(" rules 1/9 matched by what passes the filter ") && !screen.contains("NEVER"), "{screen}");
+    assert!(
+        screen.contains(" rules 1/9 matched by what passes the filter ")
+            && !screen.contains("NEVER"),
+        "{screen}"
+    );
     user.press("n");
     assert!(user.screen().contains("unknown under a filter"), "{}", user.screen());
     user.press("Esc n");
@@ -178,7 +192,10 @@ fn a_live_recording_is_counted_again_and_the_cursor_stays() {
     parse(&["2", "3"]);
     user.tick(1500);
     seen(&user, "│ list                                3         3         0 ");
-    assert_eq!((current(&user).as_str(), user.crawler.view.productions.cursor.row), ("lists::value", before));
+    assert_eq!(
+        (current(&user).as_str(), user.crawler.view.productions.cursor.row),
+        ("lists::value", before)
+    );
     assert!(user.crawler.view.productions.productions()[before].again);
     drop(installed);
     recording.close();
@@ -192,7 +209,10 @@ fn no_size_of_the_screen_is_a_problem() {
             let screen = user.press(keys).screen();
             assert_eq!(screen.split('\n').count(), size.1 as usize);
             let rows = screen.lines().filter(|line| line.starts_with('│'));
-            assert!(rows.clone().all(|line| line.ends_with('│')), "{size:?} after {keys}: {screen}");
+            assert!(
+                rows.clone().all(|line| line.ends_with('│')),
+                "{size:?} after {keys}: {screen}"
+            );
         }
     }
 }

@@ -3,10 +3,14 @@
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::method_profilers::{
-    Call, Calls, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min, SubjectTable, Tables,
+    Call, Calls, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min,
+    SubjectTable, Tables,
 };
 use metaspy_core::recording::Builder;
-use metaspy_core::{InstallError, Installed, Instrumenter, Kind, Profiler, Recording, Session, Store, Subject, clock};
+use metaspy_core::{
+    InstallError, Installed, Instrumenter, Kind, Profiler, Recording, Session, Store, Subject,
+    clock,
+};
 use metaspy_probe::hook;
 
 thread_local! {
@@ -148,7 +152,10 @@ pub fn begin(builder: Builder) -> Open {
 pub fn begin_timed(builder: Builder) -> Open {
     begin_with(
         builder,
-        Profiler::new("page").observe(Everything).method_profiler(Days).method_profiler(Calls::default()),
+        Profiler::new("page")
+            .observe(Everything)
+            .method_profiler(Days)
+            .method_profiler(Calls::default()),
     )
 }
 
@@ -159,7 +166,8 @@ pub fn begin_without_profiles(builder: Builder) -> Open {
 
 fn begin_with(builder: Builder, profiler: Profiler) -> Open {
     clock::set_manual(1_000_000);
-    let recording = builder.budget(4 << 20).collector(false).start().expect("a small recording can be made");
+    let recording =
+        builder.budget(4 << 20).collector(false).start().expect("a small recording can be made");
     Open { recording, profilers: profiler.install().expect("there is room") }
 }
 

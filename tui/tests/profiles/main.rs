@@ -1,4 +1,5 @@
-//! The columns of method profilers: the crawler shows what a profiler declares, without code for that profiler.
+//! The columns of method profilers: the crawler shows what a profiler declares, without code for
+//! that profiler.
 //!
 //! Sites stay until the process ends, so these tests have their own process.
 
@@ -66,8 +67,12 @@ fn subjects_show_the_tables_with_a_row_for_each_subject() {
 fn after_the_last_profiler_come_the_columns_of_the_screen() {
     let mut user = user((80, 24));
     let before = user.press("3").screen();
-    let profiles: Vec<String> = (0..3).map(|_| user.press("p").crawler.view.filter_and_sort()).collect();
-    assert_eq!(profiles, ["profile: pages   sort: calls ▼", "profile: days   sort: calls ▼", "sort: calls ▼"]);
+    let profiles: Vec<String> =
+        (0..3).map(|_| user.press("p").crawler.view.filter_and_sort()).collect();
+    assert_eq!(
+        profiles,
+        ["profile: pages   sort: calls ▼", "profile: days   sort: calls ▼", "sort: calls ▼"]
+    );
     assert_eq!(user.screen(), before);
 }
 
@@ -96,7 +101,11 @@ fn rows_are_sorted_by_a_column_of_a_profiler() {
     let mut user = user((80, 24));
     let first = |user: &User| user.screen().lines().nth(4).unwrap_or_default().to_owned();
     user.press("3 p > > >");
-    assert!(user.screen().contains("sort: smallest ▼") && first(&user).contains("Shelf::lend"), "{}", user.screen());
+    assert!(
+        user.screen().contains("sort: smallest ▼") && first(&user).contains("Shelf::lend"),
+        "{}",
+        user.screen()
+    );
     user.press("r");
     assert!(!first(&user).contains("Shelf::lend"), "{}", user.screen());
     // The columns of the screen do not have this one.
@@ -121,8 +130,12 @@ fn values_of_a_live_recording_grow() {
     let mut user = User::new(recording.store());
     let pages = |user: &User| {
         let screen = user.screen();
-        let line = screen.lines().find(|line| line.contains("Shelf::lend")).unwrap_or_default().to_owned();
-        line.split_whitespace().filter(|word| word.chars().all(|c| c.is_ascii_digit())).nth(1).map(str::to_owned)
+        let line =
+            screen.lines().find(|line| line.contains("Shelf::lend")).unwrap_or_default().to_owned();
+        line.split_whitespace()
+            .filter(|word| word.chars().all(|c| c.is_ascii_digit()))
+            .nth(1)
+            .map(str::to_owned)
     };
     user.press("3 p").tick(100);
     assert_eq!(pages(&user).as_deref(), Some("60"), "{}", user.screen());
@@ -140,5 +153,9 @@ fn a_recording_without_profiles_has_a_sentence_for_it() {
     user.press("3");
     assert!(!user.screen().contains("p profile"), "{}", user.screen());
     user.press("p");
-    assert!(user.screen().contains("no method profiler has values for this screen"), "{}", user.screen());
+    assert!(
+        user.screen().contains("no method profiler has values for this screen"),
+        "{}",
+        user.screen()
+    );
 }

@@ -129,7 +129,10 @@ fn each_column_sorts_the_elements_under_one_parent() {
 fn rows_read_in_a_previous_order_are_sorted_on_arrival() {
     let order = |user: &User| {
         let elements = &user.crawler.view.structure.whole.as_ref().expect("it was read").elements;
-        elements.iter().map(|element| element.path(&user.crawler.store).to_owned()).collect::<Vec<_>>()
+        elements
+            .iter()
+            .map(|element| element.path(&user.crawler.store).to_owned())
+            .collect::<Vec<_>>()
     };
     let (mut patient, mut hasty) = (user(), user());
     patient.press("6");
@@ -188,7 +191,10 @@ fn under_a_filter_only_matching_methods_are_listed_and_none_is_marked_uncovered(
     user.press("6 f \"site:Road::*\" Enter");
     let screen = user.screen();
     assert!(screen.contains(" 2 methods have calls that pass the filter "), "{screen}");
-    assert!(!screen.contains("NEVER") && !screen.contains("turn") && !screen.contains("main"), "{screen}");
+    assert!(
+        !screen.contains("NEVER") && !screen.contains("turn") && !screen.contains("main"),
+        "{screen}"
+    );
     user.press("n");
     assert!(user.screen().contains("unknown under a filter"), "{}", user.screen());
     user.press("f \"x\" Enter");
@@ -224,7 +230,10 @@ fn the_mouse_the_editor_and_the_help_work_as_on_the_other_screens() {
     user.press("Home / \"roads::Road\" Enter e");
     assert!(user.screen().contains("no source is known for this row"), "{}", user.screen());
     let pages = ["?", "PageDown", "PageDown"].map(|key| user.press(key).screen()).concat();
-    assert!(pages.contains("1 2 3 4 5 6 ") && pages.contains("next method that never ran"), "{pages}");
+    assert!(
+        pages.contains("1 2 3 4 5 6 ") && pages.contains("next method that never ran"),
+        "{pages}"
+    );
 }
 
 #[test]
@@ -255,7 +264,10 @@ fn no_size_of_the_screen_is_a_problem() {
             let screen = user.press(keys).screen();
             assert_eq!(screen.split('\n').count(), size.1 as usize);
             let rows = screen.lines().filter(|line| line.starts_with('│'));
-            assert!(rows.clone().all(|line| line.ends_with('│')), "{size:?} after {keys}: {screen}");
+            assert!(
+                rows.clone().all(|line| line.ends_with('│')),
+                "{size:?} after {keys}: {screen}"
+            );
         }
     }
 }
@@ -272,5 +284,9 @@ fn the_blueprint_is_a_tree_of_calls_that_a_method_can_head() {
     user.press("n");
     assert!(user.screen().contains("no returned values were recorded"), "{}", user.screen());
     user.press("Backspace");
-    assert!(user.screen().contains("calls by time ──"), "the whole program again: {}", user.screen());
+    assert!(
+        user.screen().contains("calls by time ──"),
+        "the whole program again: {}",
+        user.screen()
+    );
 }

@@ -6,8 +6,8 @@ use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::{self, Call};
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::{
-    InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind,
-    Subject, clock,
+    InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site,
+    SiteDef, SiteKind, Subject, clock,
 };
 
 use crate::fixture;
@@ -91,8 +91,10 @@ pub fn pay() {
 /// A recording of the town, until `Installed` is dropped.
 pub fn begin(path: &PathBuf, mode: Mode) -> (Recording, Installed) {
     clock::set_manual(1_000_000);
-    let recording = Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
-    let installed = Profiler::new("page").observe(Town(mode)).install().expect("the sites are there");
+    let recording =
+        Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let installed =
+        Profiler::new("page").observe(Town(mode)).install().expect("the sites are there");
     (recording, installed)
 }
 

@@ -11,8 +11,8 @@ struct Clip(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Track(u32);
 
-/// The fault: the loudness of all clips is measured in each frame, although a frame changes one clip at most. A
-/// measurement that follows a cut names the cut as its reason.
+/// The fault: the loudness of all clips is measured in each frame, although a frame changes one
+/// clip at most. A measurement that follows a cut names the cut as its reason.
 pub fn loudness(fault: bool) {
     let mut studio = Studio { clips: vec![1; 40], cuts: vec![None; 40], loudness: vec![0; 40] };
     for frame in 0..200 {

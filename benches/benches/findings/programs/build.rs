@@ -13,8 +13,8 @@ use super::{compute, pause};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Identify)]
 struct Target(u32);
 
-/// The fault: targets whose time stamp equals that of their sources are built again at each look at the disk. A target
-/// that follows an edit names the edit as its reason.
+/// The fault: targets whose time stamp equals that of their sources are built again at each look at
+/// the disk. A target that follows an edit names the edit as its reason.
 pub fn stale_targets(fault: bool) {
     let mut watcher = Watcher { edits: HashMap::new(), built: 0 };
     for look in 0..150 {
@@ -59,8 +59,8 @@ impl Watcher {
     }
 }
 
-/// The fault: the index is compacted under its lock, and all who look something up wait meanwhile. Without it, a copy is
-/// compacted.
+/// The fault: the index is compacted under its lock, and all who look something up wait meanwhile.
+/// Without it, a copy is compacted.
 pub fn index(fault: bool) {
     let index = Arc::new(Index { artifacts: RwLock::new("Index::artifacts", (0..500).collect()) });
     let mut threads: Vec<_> = (0..3)
@@ -137,7 +137,8 @@ fn compile(target: Target) -> u64 {
     compute(20).wrapping_add(u64::from(target.0))
 }
 
-/// The fault: jobs are given to workers by a number that is the same for all of them, so one of four workers works.
+/// The fault: jobs are given to workers by a number that is the same for all of them, so one of
+/// four workers works.
 pub fn workers(fault: bool) {
     let queues: Vec<_> = (0..4)
         .map(|_| {
@@ -147,7 +148,10 @@ pub fn workers(fault: bool) {
         .collect();
     for job in 0..1_200 {
         let worker = if fault { 0 } else { job as usize % queues.len() };
-        queues[worker].0.send(Box::new(tasks::carry(move || _ = compile(Target(job))))).expect("the worker is there");
+        queues[worker]
+            .0
+            .send(Box::new(tasks::carry(move || _ = compile(Target(job)))))
+            .expect("the worker is there");
     }
     for (jobs, worker) in queues {
         drop(jobs);

@@ -14,7 +14,8 @@ struct Position(u64);
 pub fn legal_moves(fault: bool) {
     let engine = Engine { generates_again: fault };
     let mut game = Numbers::new(1);
-    let sum: u64 = (0..500).map(|_| engine.think(Position(game.below(1 << 40)))).fold(0, u64::wrapping_add);
+    let sum: u64 =
+        (0..500).map(|_| engine.think(Position(game.below(1 << 40)))).fold(0, u64::wrapping_add);
     println!("{sum}");
 }
 
@@ -28,7 +29,9 @@ impl Engine {
     fn think(&self, position: Position) -> u64 {
         let moves = self.legal_moves(position);
         let known = (!self.generates_again).then_some(&moves[..]);
-        compute(10).wrapping_add(self.safety(position, known)).wrapping_add(self.mobility(position, known))
+        compute(10)
+            .wrapping_add(self.safety(position, known))
+            .wrapping_add(self.mobility(position, known))
     }
 
     #[observe(subject = position)]
@@ -53,7 +56,8 @@ impl Engine {
     }
 }
 
-/// The fault: the number of the move is part of the key of a transposition table, so no position is ever found in it.
+/// The fault: the number of the move is part of the key of a transposition table, so no position is
+/// ever found in it.
 pub fn transpositions(fault: bool) {
     let mut table = Table { lookups: Lookups::new("transpositions"), scores: HashMap::new() };
     let mut sum = 0_u64;
@@ -98,7 +102,10 @@ fn negamax(position: Position, depth: u32) -> i64 {
     if depth == 0 {
         return evaluate(position);
     }
-    (0..4).map(|reply| -negamax(Position(position.0 * 4 + reply), depth - 1)).max().unwrap_or_default()
+    (0..4)
+        .map(|reply| -negamax(Position(position.0 * 4 + reply), depth - 1))
+        .max()
+        .unwrap_or_default()
 }
 
 #[observe(subject = position)]

@@ -10,8 +10,9 @@ struct Patient(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Nurse(u32);
 
-/// The fault: the nightly import writes dates in another order, so most of its appointments are refused. Those of the
-/// desk and of the website are in order. Without it, each of the three has as many refusals.
+/// The fault: the nightly import writes dates in another order, so most of its appointments are
+/// refused. Those of the desk and of the website are in order. Without it, each of the three has as
+/// many refusals.
 pub fn appointments(fault: bool) {
     let mut calls = Numbers::new(12);
     let mut refused = 0;
@@ -49,7 +50,9 @@ fn book(patient: Patient, is_bad: bool) -> Result<u32, String> {
 /// Correct: a form refuses what people type wrong, in each field as often as in the others.
 pub fn form() {
     let mut typing = Numbers::new(13);
-    let accepted = (0..4_000).filter(|_| check_field(typing.below(30), typing.below(10) > 2).is_some()).count();
+    let accepted = (0..4_000)
+        .filter(|_| check_field(typing.below(30), typing.below(10) > 2).is_some())
+        .count();
     println!("{accepted}");
 }
 

@@ -9,7 +9,8 @@ use super::compute;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Identify)]
 struct Expr(u32);
 
-/// The fault: the type of an expression is inferred anew for each question about it, in each expression around it.
+/// The fault: the type of an expression is inferred anew for each question about it, in each
+/// expression around it.
 pub fn inference(fault: bool) {
     let mut sum = 0;
     for function in 0..60 {
@@ -38,7 +39,11 @@ impl Checker {
         }
         compute(2);
         let inner = Expr(expr.0 + 1);
-        let width = if depth > 0 && self.infer(inner, depth - 1) > 0 { self.infer(inner, depth - 1) + 1 } else { 1 };
+        let width = if depth > 0 && self.infer(inner, depth - 1) > 0 {
+            self.infer(inner, depth - 1) + 1
+        } else {
+            1
+        };
         if let Some(known) = &mut self.known {
             known.insert(expr, width);
         }
@@ -46,7 +51,8 @@ impl Checker {
     }
 }
 
-/// The fault: blocks are never closed, so a name is looked for in the scopes of all blocks before it.
+/// The fault: blocks are never closed, so a name is looked for in the scopes of all blocks before
+/// it.
 pub fn scopes(fault: bool) {
     let mut resolver = Resolver { open: vec![Scope(0)], next: 1, forgets: fault };
     (0..600).for_each(|block| resolver.block(block));
@@ -105,7 +111,10 @@ struct Parser<'a> {
 impl Parser<'_> {
     #[observe(subject = Expr(at as u32))]
     fn statement(&self, at: usize) -> Option<usize> {
-        self.assignment(at).or_else(|| self.call(at)).or_else(|| self.jump(at)).and_then(|end| self.word(end, ";"))
+        self.assignment(at)
+            .or_else(|| self.call(at))
+            .or_else(|| self.jump(at))
+            .and_then(|end| self.word(end, ";"))
     }
 
     #[observe(subject = Expr(at as u32))]
@@ -127,7 +136,10 @@ impl Parser<'_> {
     #[observe(subject = Expr(at as u32))]
     fn name(&self, at: usize) -> Option<usize> {
         compute(1);
-        self.words.get(at).filter(|word| word.len() == 1 && word.as_bytes()[0].is_ascii_lowercase()).map(|_| at + 1)
+        self.words
+            .get(at)
+            .filter(|word| word.len() == 1 && word.as_bytes()[0].is_ascii_lowercase())
+            .map(|_| at + 1)
     }
 
     #[observe(subject = Expr(at as u32))]
@@ -196,13 +208,20 @@ pub fn printing() {
 
 #[observe(subject = block)]
 fn block_text(block: Expr, depth: u32) -> String {
-    (0..3).map(|child| statement_text(Expr(block.0 * 3 + child), depth)).collect::<Vec<_>>().join("; ")
+    (0..3)
+        .map(|child| statement_text(Expr(block.0 * 3 + child), depth))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 #[observe(subject = statement)]
 fn statement_text(statement: Expr, depth: u32) -> String {
     compute(1);
-    if depth == 0 { format!("x{}", statement.0) } else { format!("{{ {} }}", block_text(statement, depth - 1)) }
+    if depth == 0 {
+        format!("x{}", statement.0)
+    } else {
+        format!("{{ {} }}", block_text(statement, depth - 1))
+    }
 }
 
 /// Correct: a constant is computed by a recursive function, as the program that is compiled says.

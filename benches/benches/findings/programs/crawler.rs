@@ -9,8 +9,8 @@ use super::{answer_after, compute, one_thread, two_threads};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Identify)]
 struct Page(u32);
 
-/// The fault: a page takes longer to parse than to load, one page is parsed at a time, and nothing slows the loading
-/// down. Without it, the queue has room for four.
+/// The fault: a page takes longer to parse than to load, one page is parsed at a time, and nothing
+/// slows the loading down. Without it, the queue has room for four.
 pub fn parsing(fault: bool) {
     two_threads().block_on(async move {
         let (loaded, queue) = Bus::new("loaded").mpsc::<Page>(if fault { 10_000 } else { 4 });
@@ -91,8 +91,8 @@ impl Connection {
     }
 }
 
-/// The fault: the name of a host is looked up again every thirty pages, in the middle of the loading of a page. Without
-/// it, names are refreshed between two pages.
+/// The fault: the name of a host is looked up again every thirty pages, in the middle of the
+/// loading of a page. Without it, names are refreshed between two pages.
 pub fn host_names(fault: bool) {
     let mut loaded = 0_u64;
     for page in 0..900 {
@@ -144,7 +144,8 @@ async fn load(page: Page) -> u64 {
     compute(10) ^ u64::from(page.0)
 }
 
-/// Correct: a large file is asked for piece by piece, and the answer to a piece leads to the next request.
+/// Correct: a large file is asked for piece by piece, and the answer to a piece leads to the next
+/// request.
 pub fn pieces() {
     one_thread().block_on(async {
         let (requests, mut asked) = Bus::new("requests").mpsc::<u32>(4);

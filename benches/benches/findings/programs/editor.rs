@@ -10,20 +10,26 @@ struct View(u32);
 
 type Listeners = Vec<Box<dyn Fn(u64) -> u64>>;
 
-/// The fault: the minimap subscribes when it opens, and again when the colours change, so it is drawn twice.
+/// The fault: the minimap subscribes when it opens, and again when the colours change, so it is
+/// drawn twice.
 pub fn minimap(fault: bool) {
     let buffer = Callbacks::new("buffer");
     let mut listeners: Listeners = Vec::new();
     for (view, name) in (0..).zip(["text", "outline", "minimap", "ruler"]) {
         label(View(view), name);
-        listeners.push(Box::new(move |change| buffer.callback("changed", || redraw(View(view), change))));
+        listeners.push(Box::new(move |change| {
+            buffer.callback("changed", || redraw(View(view), change))
+        }));
     }
     if fault {
-        listeners.push(Box::new(move |change| buffer.callback("changed", || redraw(View(2), change))));
+        listeners
+            .push(Box::new(move |change| buffer.callback("changed", || redraw(View(2), change))));
     }
     let drawn = (0..500)
         .map(|change| {
-            buffer.announce("changed", || listeners.iter().map(|view| view(change)).fold(0, u64::wrapping_add))
+            buffer.announce("changed", || {
+                listeners.iter().map(|view| view(change)).fold(0, u64::wrapping_add)
+            })
         })
         .fold(0, u64::wrapping_add);
     println!("{drawn}");
@@ -44,7 +50,11 @@ pub fn listeners() {
         Box::new(move |change| saving.callback("saved", || show_line_ends(View(1), change))),
     ];
     let shown = (0..400)
-        .map(|change| saving.announce("saved", || listeners.iter().map(|view| view(change)).fold(0, u64::wrapping_add)))
+        .map(|change| {
+            saving.announce("saved", || {
+                listeners.iter().map(|view| view(change)).fold(0, u64::wrapping_add)
+            })
+        })
         .fold(0, u64::wrapping_add);
     println!("{shown}");
 }
@@ -59,8 +69,8 @@ fn show_line_ends(view: View, change: u64) -> u64 {
     compute(3) ^ change ^ u64::from(view.0)
 }
 
-/// The fault: every now and then a keystroke waits for the index of the whole document. Without it, the index is made
-/// when no key is pressed.
+/// The fault: every now and then a keystroke waits for the index of the whole document. Without it,
+/// the index is made when no key is pressed.
 pub fn keystrokes(fault: bool) {
     let mut editor = Editor { text: String::new(), indexes: fault };
     for key in 0..1_600 {

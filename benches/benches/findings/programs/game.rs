@@ -13,7 +13,8 @@ struct Sprite(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Unit(u32);
 
-/// Correct: each frame is painted from nothing, so it needs all sprites, also those that did not move.
+/// Correct: each frame is painted from nothing, so it needs all sprites, also those that did not
+/// move.
 pub fn painting() {
     let mut scene = Scene { places: vec![0; 200], pixels: 0 };
     for frame in 0..60 {
@@ -83,7 +84,8 @@ impl Dance {
     }
 }
 
-/// The fault: a unit that has no way to its goal looks for one in each turn. Without it, it waits fifty turns.
+/// The fault: a unit that has no way to its goal looks for one in each turn. Without it, it waits
+/// fifty turns.
 pub fn stuck_unit(fault: bool) {
     label(Unit(17), "scout");
     let mut orders = Numbers::new(8);
@@ -129,7 +131,8 @@ pub fn bullets(fault: bool) {
     for shot in 0..3_000 {
         flying.push(Spied::new(Bullet { height: 0, speed: 20 + shot % 7 }));
         flying.iter_mut().for_each(|bullet| bullet.fly());
-        let (out, in_sight): (Vec<_>, Vec<_>) = flying.into_iter().partition(|bullet| bullet.height > 300);
+        let (out, in_sight): (Vec<_>, Vec<_>) =
+            flying.into_iter().partition(|bullet| bullet.height > 300);
         flying = in_sight;
         if fault {
             gone.extend(out);
@@ -173,7 +176,8 @@ impl House {
     }
 }
 
-/// Correct, on a busy machine: all calls do the same, and some take long because other threads use the processors.
+/// Correct, on a busy machine: all calls do the same, and some take long because other threads use
+/// the processors.
 pub fn busy_machine() {
     let is_over = Arc::new(AtomicBool::new(false));
     let others: Vec<_> = (0..4)

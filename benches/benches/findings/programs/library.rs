@@ -13,7 +13,8 @@ struct Member(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Book(u32);
 
-/// The fault: the list of a branch asks the database once for each of its members. Without it, it asks once for all.
+/// The fault: the list of a branch asks the database once for each of its members. Without it, it
+/// asks once for all.
 pub fn overdue(fault: bool) {
     let late: usize = one_thread().block_on(async {
         let mut late = 0;
@@ -58,7 +59,8 @@ impl Database {
     }
 }
 
-/// The fault: a thread asks the card index once for each of the books that were returned. Without it, once for all.
+/// The fault: a thread asks the card index once for each of the books that were returned. Without
+/// it, once for all.
 pub fn returns(fault: bool) {
     let shelves: u64 = (0..20).map(|day| CardIndex.sort(day, fault)).sum();
     println!("{shelves}");
@@ -70,7 +72,11 @@ struct CardIndex;
 impl CardIndex {
     fn sort(&self, day: u32, one_by_one: bool) -> u64 {
         let books = self.returned_on(day);
-        if one_by_one { books.iter().map(|book| self.shelf_of(book.0)).sum() } else { self.shelves_of(&books) }
+        if one_by_one {
+            books.iter().map(|book| self.shelf_of(book.0)).sum()
+        } else {
+            self.shelves_of(&books)
+        }
     }
 
     fn returned_on(&self, day: u32) -> Vec<Book> {
@@ -192,7 +198,8 @@ fn read_entry(book: Book) -> u64 {
 /// Correct: readers ask for popular books more often than for others, as readers do.
 pub fn popular_books() {
     // The n-th book is wanted 1/n as often as the first one.
-    let wishes: Vec<u32> = (0..80).flat_map(|book| std::iter::repeat_n(book, 240 / (book as usize + 1))).collect();
+    let wishes: Vec<u32> =
+        (0..80).flat_map(|book| std::iter::repeat_n(book, 240 / (book as usize + 1))).collect();
     let mut readers = Numbers::new(11);
     let mut lent = 0_u64;
     for _ in 0..6_000 {

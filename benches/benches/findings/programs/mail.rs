@@ -10,8 +10,8 @@ struct Folder(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Address(u32);
 
-/// The fault: each tick of the clock counts the unread letters of all folders, although they change only when a letter
-/// arrives, which counts them as well.
+/// The fault: each tick of the clock counts the unread letters of all folders, although they change
+/// only when a letter arrives, which counts them as well.
 pub fn unread_counts(fault: bool) {
     let mut mailbox = Mailbox { unread: vec![0; 24], shown: 0 };
     for minute in 0..300 {
@@ -50,10 +50,13 @@ impl Mailbox {
     }
 }
 
-/// The fault: a letter to an address that does not exist is tried eight times, and the answer is final each time.
+/// The fault: a letter to an address that does not exist is tried eight times, and the answer is
+/// final each time.
 pub fn bounces(fault: bool) {
     let mut letters = Numbers::new(3);
-    let returned = (0..600).filter(|_| !send(Address(letters.below(100) as u32), if fault { 8 } else { 1 })).count();
+    let returned = (0..600)
+        .filter(|_| !send(Address(letters.below(100) as u32), if fault { 8 } else { 1 }))
+        .count();
     println!("{returned}");
 }
 
@@ -69,7 +72,8 @@ fn offer(to: Address) -> Result<(), &'static str> {
     if to.0.is_multiple_of(3) { Err("550 no such mailbox") } else { Ok(()) }
 }
 
-/// Correct: servers refuse the first attempt of a stranger and accept the second, as greylisting does.
+/// Correct: servers refuse the first attempt of a stranger and accept the second, as greylisting
+/// does.
 pub fn greylisting() {
     let mut post = Post { known: Vec::new() };
     let delivered = (0..400).filter(|&number| post.dispatch(Address(number))).count();
@@ -97,7 +101,8 @@ impl Post {
     }
 }
 
-/// The fault: one of thirty relays refuses nearly all letters. Without it as many are refused, by any of them.
+/// The fault: one of thirty relays refuses nearly all letters. Without it as many are refused, by
+/// any of them.
 pub fn relays(fault: bool) {
     let mut letters = Numbers::new(4);
     let mut refused = 0;
@@ -106,7 +111,8 @@ pub fn relays(fault: bool) {
     }
     for _ in 0..5_000 {
         let relay = Relay(letters.below(30) as u32);
-        let refuses = if fault { relay.0 == 21 && letters.below(12) > 0 } else { letters.below(33) == 0 };
+        let refuses =
+            if fault { relay.0 == 21 && letters.below(12) > 0 } else { letters.below(33) == 0 };
         refused += u32::from(forward(relay, refuses).is_err());
     }
     println!("{refused}");

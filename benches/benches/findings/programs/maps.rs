@@ -11,8 +11,8 @@ use super::{Numbers, compute};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Identify)]
 struct Tile(u32);
 
-/// The fault: the cache holds 40 tiles and the view needs 60 of them, in turn, so that each tile is dropped before it is
-/// needed again.
+/// The fault: the cache holds 40 tiles and the view needs 60 of them, in turn, so that each tile is
+/// dropped before it is needed again.
 pub fn tile_cache(fault: bool) {
     let mut cache = Tiles::new(if fault { 40 } else { 80 });
     for _ in 0..40 {
@@ -68,11 +68,14 @@ impl Tiles {
     }
 }
 
-/// The fault: `height_cached` stores each height under a key that it never asks for, so each call computes the height.
+/// The fault: `height_cached` stores each height under a key that it never asks for, so each call
+/// computes the height.
 pub fn heights(fault: bool) {
     let mut terrain = Terrain { heights: HashMap::new(), rounds: fault };
     let mut hikers = Numbers::new(5);
-    let sum = (0..2_500).map(|_| terrain.height_cached(hikers.below(120) as u32)).fold(0, u64::wrapping_add);
+    let sum = (0..2_500)
+        .map(|_| terrain.height_cached(hikers.below(120) as u32))
+        .fold(0, u64::wrapping_add);
     println!("{sum}");
 }
 
@@ -99,7 +102,8 @@ impl Terrain {
     }
 }
 
-/// The fault: one tile, the harbour, has its names a hundred times, and takes much longer to draw than the others.
+/// The fault: one tile, the harbour, has its names a hundred times, and takes much longer to draw
+/// than the others.
 pub fn names(fault: bool) {
     label(Tile(27), "harbour");
     let mut drawn = 0_u64;
@@ -117,7 +121,8 @@ fn draw_names(tile: Tile, names: u64) -> u64 {
     (0..names).map(|_| compute(1)).fold(u64::from(tile.0), u64::wrapping_add)
 }
 
-/// The fault: the nearest place is looked for in a list of all places that were ever reached; without it in a heap.
+/// The fault: the nearest place is looked for in a list of all places that were ever reached;
+/// without it in a heap.
 pub fn frontier(fault: bool) {
     let mut frontier = Frontier { scans: fault, reached: Vec::new(), heap: BinaryHeap::new() };
     let mut roads = Numbers::new(6);
@@ -160,7 +165,8 @@ impl Frontier {
 
 /// Correct: the trips become longer, and a trip takes as long as it has stops.
 pub fn longer_trips() {
-    let trips = (1..120_u64).map(|trip| (0..2 * trip).map(|stop| trip * 1_000 + stop).collect::<Vec<u64>>());
+    let trips = (1..120_u64)
+        .map(|trip| (0..2 * trip).map(|stop| trip * 1_000 + stop).collect::<Vec<u64>>());
     let length = trips.map(|stops| plan(&stops)).fold(0, u64::wrapping_add);
     println!("{length}");
 }

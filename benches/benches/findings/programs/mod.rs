@@ -1,8 +1,8 @@
 //! Programs of many domains, with a planted fault or without any.
 //!
-//! A program with a fault takes `fault`; without it, it does the same work correctly. Each function states in one
-//! sentence what is planted. None of them was changed for the sake of a detector: the table of what must be found is in
-//! [`planted`](crate::planted).
+//! A program with a fault takes `fault`; without it, it does the same work correctly. Each function
+//! states in one sentence what is planted. None of them was changed for the sake of a detector: the
+//! table of what must be found is in [`planted`](crate::planted).
 
 pub mod audio;
 pub mod build;
@@ -31,7 +31,8 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Computes for about so many microseconds; the number of steps is the same on each machine.
 pub fn compute(microseconds: u64) -> u64 {
-    (0..microseconds * 600).fold(1, |sum: u64, step| black_box(sum.wrapping_mul(6_364_136_223_846_793_005) ^ step))
+    (0..microseconds * 600)
+        .fold(1, |sum: u64, step| black_box(sum.wrapping_mul(6_364_136_223_846_793_005) ^ step))
 }
 
 /// Numbers that look random and are the same in each run.
@@ -53,12 +54,19 @@ impl Numbers {
 
 /// A runtime with one thread, as a user interface has.
 pub fn one_thread() -> Runtime {
-    Builder::new_current_thread().enable_time().build().expect("a runtime needs no more than memory")
+    Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime needs no more than memory")
 }
 
 /// A runtime with two threads, as a service has.
 pub fn two_threads() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).enable_time().build().expect("two threads can be started")
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .expect("two threads can be started")
 }
 
 /// Waits for a device or a server: a task gives way meanwhile.

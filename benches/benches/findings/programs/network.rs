@@ -17,7 +17,8 @@ struct Router(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Identify)]
 struct Packet(u32);
 
-/// The fault: statistics are sent while the table of routes is locked, and all packets wait. Without it, they are copied.
+/// The fault: statistics are sent while the table of routes is locked, and all packets wait.
+/// Without it, they are copied.
 pub fn routes(fault: bool) {
     let table = Arc::new(Mutex::new("Table::routes", vec![1_u64; 200]));
     let mut threads: Vec<_> = (0..2)
@@ -86,7 +87,8 @@ fn check(packet: Packet) -> u64 {
     compute(12) ^ u64::from(packet.0)
 }
 
-/// The fault: a page of the map of the network asks a directory for the name of each router. Without it, it asks once.
+/// The fault: a page of the map of the network asks a directory for the name of each router.
+/// Without it, it asks once.
 pub fn names(fault: bool) {
     let (questions, asked) = Bus::new("questions").wrap(mpsc::channel::<_>());
     let (answers, answered) = Bus::new("answers").wrap(mpsc::channel::<_>());
@@ -151,8 +153,8 @@ async fn next_hop(from: Router) -> u32 {
     from.0 + 1
 }
 
-/// The fault: packets of the fast path cross to the other thread in a channel that carries no causes; others take the
-/// observed one. Without it, both do.
+/// The fault: packets of the fast path cross to the other thread in a channel that carries no
+/// causes; others take the observed one. Without it, both do.
 pub fn fast_path(fault: bool) {
     let (slow, queue) = Bus::new("slow").wrap(mpsc::channel::<_>());
     let (fast, fast_queue) = mpsc::channel::<Packet>();
@@ -188,7 +190,8 @@ fn forward(packet: Packet) -> u64 {
     compute(6) ^ u64::from(packet.0)
 }
 
-/// Correct: routes are refreshed when a link changes, and by a clock of their own on another thread.
+/// Correct: routes are refreshed when a link changes, and by a clock of their own on another
+/// thread.
 pub fn refreshing() {
     let clock = std::thread::spawn(|| {
         for minute in 0..300 {
@@ -239,7 +242,8 @@ impl Flow {
     }
 }
 
-/// Correct: the counters of all links are made when their links come up, and all of them are read until the end.
+/// Correct: the counters of all links are made when their links come up, and all of them are read
+/// until the end.
 pub fn counters() {
     let mut links = Vec::new();
     let mut read = 0_u64;
@@ -257,8 +261,9 @@ pub fn reconnect(fault: bool) {
     let links = Callbacks::new("links");
     type Listener = Box<dyn Fn(u32) -> u64>;
     (0..10).for_each(|router| label(Router(router), format!("router {router}")));
-    let subscribe =
-        |router: u32| -> Listener { Box::new(move |link| links.callback("down", || recompute(Router(router), link))) };
+    let subscribe = |router: u32| -> Listener {
+        Box::new(move |link| links.callback("down", || recompute(Router(router), link)))
+    };
     let mut listeners: Vec<Listener> = (0..10).map(subscribe).collect();
     let mut changed = 0;
     for link in 0..300 {
@@ -268,7 +273,9 @@ pub fn reconnect(fault: bool) {
             }
             listeners.push(subscribe(3));
         }
-        changed ^= links.announce("down", || listeners.iter().map(|listen| listen(link)).fold(0, u64::wrapping_add));
+        changed ^= links.announce("down", || {
+            listeners.iter().map(|listen| listen(link)).fold(0, u64::wrapping_add)
+        });
     }
     println!("{changed}");
 }
@@ -293,8 +300,8 @@ pub fn flooding() {
     }
 }
 
-/// The fault: a capture is compressed in one piece within a task, and the tasks beside it stand still. Without it, the
-/// task gives way after each block.
+/// The fault: a capture is compressed in one piece within a task, and the tasks beside it stand
+/// still. Without it, the task gives way after each block.
 pub fn captures(fault: bool) {
     one_thread().block_on(async move {
         let probes: Vec<_> = (0..4).map(|router| tasks::spawn(probe(Router(router)))).collect();
@@ -324,7 +331,8 @@ async fn compress(capture: Packet, in_one_piece: bool) {
     }
 }
 
-/// Correct: the configuration is read by a call that blocks, before any other task has been started.
+/// Correct: the configuration is read by a call that blocks, before any other task has been
+/// started.
 pub fn start() {
     one_thread().block_on(async {
         for file in 0..20 {
@@ -341,7 +349,8 @@ async fn read_configuration(file: u32) {
     pause(3_000 + u64::from(file));
 }
 
-/// The fault: a link that is not up yet is asked again at once, until it is. Without it, who waits is told.
+/// The fault: a link that is not up yet is asked again at once, until it is. Without it, who waits
+/// is told.
 pub fn link_up(fault: bool) {
     one_thread().block_on(async move {
         for link in 0..12 {
@@ -385,7 +394,8 @@ async fn send_file(file: Packet) {
     }
 }
 
-/// The fault: a measurement of a line is given up at each tick of the clock, and begins anew. Without it, it goes on.
+/// The fault: a measurement of a line is given up at each tick of the clock, and begins anew.
+/// Without it, it goes on.
 pub fn measurements(fault: bool) {
     one_thread().block_on(async move {
         for line in 0..50 {
@@ -417,7 +427,8 @@ async fn tick() {
     }
 }
 
-/// Correct: two servers are asked at the same time, the first answer counts, and the other question is dropped.
+/// Correct: two servers are asked at the same time, the first answer counts, and the other question
+/// is dropped.
 pub fn two_servers() {
     one_thread().block_on(async {
         let mut speeds = Numbers::new(41);

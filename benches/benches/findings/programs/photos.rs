@@ -9,7 +9,8 @@ use super::{answer_after, compute, one_thread, pause};
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Photo(u32);
 
-/// The fault: the faces of an album are fetched one after another. Without it, one request fetches all of them.
+/// The fault: the faces of an album are fetched one after another. Without it, one request fetches
+/// all of them.
 pub fn faces(fault: bool) {
     one_thread().block_on(async {
         for album in 0..20 {
@@ -35,7 +36,8 @@ async fn face_of(photo: Photo) {
     answer_after(500 + u64::from(photo.0 % 3)).spied("request").await;
 }
 
-/// The fault: photos with a damaged header are read three times, although the header does not get better.
+/// The fault: photos with a damaged header are read three times, although the header does not get
+/// better.
 pub fn headers(fault: bool) {
     let attempts = if fault { 3 } else { 1 };
     let read = (0..900).filter(|&photo| import(Photo(photo), attempts)).count();
@@ -56,8 +58,8 @@ fn read_header(photo: Photo) -> Result<u32, String> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Identify)]
 struct Slider(u32);
 
-/// The fault: the sliders of width and height set each other, and rounding lets them go on for ten rounds. Without it, a
-/// slider that was set by the other one sets nothing.
+/// The fault: the sliders of width and height set each other, and rounding lets them go on for ten
+/// rounds. Without it, a slider that was set by the other one sets nothing.
 pub fn sliders(fault: bool) {
     label(Slider(0), "width");
     label(Slider(1), "height");
@@ -82,7 +84,8 @@ fn set_slider(slider: Slider) -> bool {
     compute(10) > u64::from(slider.0)
 }
 
-/// The fault: each scroll gives up the thumbnail in work, which begins anew. Without it, a thumbnail is made to its end.
+/// The fault: each scroll gives up the thumbnail in work, which begins anew. Without it, a
+/// thumbnail is made to its end.
 pub fn scrolling(fault: bool) {
     one_thread().block_on(async move {
         for row in 0..40 {
@@ -132,13 +135,14 @@ async fn preview(photo: Photo, time: u64) {
     answer_after(time + u64::from(photo.0 % 2)).await;
 }
 
-/// The fault: the picture is cut into one strip per thread, and only the first strip has something to develop. Without
-/// it, the rows are dealt in turn.
+/// The fault: the picture is cut into one strip per thread, and only the first strip has something
+/// to develop. Without it, the rows are dealt in turn.
 pub fn strips(fault: bool) {
     let threads: Vec<_> = (0..4)
         .map(|thread| {
             tasks::thread::spawn(move || {
-                let rows = (0..800).filter(|row| if fault { row / 200 == thread } else { row % 4 == thread });
+                let rows = (0..800)
+                    .filter(|row| if fault { row / 200 == thread } else { row % 4 == thread });
                 rows.for_each(develop);
                 pause(100);
             })

@@ -15,13 +15,14 @@ use super::{answer_after, compute, one_thread, pause, two_threads};
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Sheet(u32);
 
-/// The fault: the spool is locked while a sheet is printed, and who adds a sheet waits. Without it, the sheet is taken
-/// out first.
+/// The fault: the spool is locked while a sheet is printed, and who adds a sheet waits. Without it,
+/// the sheet is taken out first.
 pub fn spool(fault: bool) {
     two_threads().block_on(async move {
         let spool = Arc::new(Mutex::new("Spool::sheets", Vec::new()));
         let printing = tasks::spawn(print_all(spool.clone(), fault));
-        let users: Vec<_> = (0..3).map(|user| tasks::spawn(add_sheets(spool.clone(), user))).collect();
+        let users: Vec<_> =
+            (0..3).map(|user| tasks::spawn(add_sheets(spool.clone(), user))).collect();
         for user in users {
             user.await.expect("nothing panics");
         }
@@ -66,8 +67,8 @@ async fn print(_sheet: Option<Sheet>) {
     answer_after(4_000).await;
 }
 
-/// The fault: a task asks the printer with a call that blocks its thread, and all other tasks stand still. Without it,
-/// the task gives way while it waits.
+/// The fault: a task asks the printer with a call that blocks its thread, and all other tasks stand
+/// still. Without it, the task gives way while it waits.
 pub fn status(fault: bool) {
     one_thread().block_on(async move {
         let users: Vec<_> = (0..5).map(|user| tasks::spawn(show_progress(user))).collect();
@@ -96,7 +97,8 @@ async fn ask_printer(blocks: bool) {
     }
 }
 
-/// The fault: who waits for the printer wakes itself again at once, thousands of times. Without it, the printer wakes it.
+/// The fault: who waits for the printer wakes itself again at once, thousands of times. Without it,
+/// the printer wakes it.
 pub fn waking(fault: bool) {
     two_threads().block_on(async move {
         for job in 0..10 {

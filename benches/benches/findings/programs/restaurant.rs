@@ -14,11 +14,13 @@ struct Dish(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Identify)]
 struct Table(u32);
 
-/// The fault: the price of a dish is worked out for the bill, for the tax and for the tip, from the same ingredients.
+/// The fault: the price of a dish is worked out for the bill, for the tax and for the tip, from the
+/// same ingredients.
 pub fn prices(fault: bool) {
     let mut guests = Numbers::new(21);
     let till = Till { works_out_again: fault };
-    let paid = (0..700).map(|_| till.pay(Dish(guests.below(5_000) as u32))).fold(0, u64::wrapping_add);
+    let paid =
+        (0..700).map(|_| till.pay(Dish(guests.below(5_000) as u32))).fold(0, u64::wrapping_add);
     println!("{paid}");
 }
 
@@ -93,8 +95,8 @@ impl Kitchen {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Identify)]
 struct Oven(u32);
 
-/// The fault: an oven that cools down asks its neighbour for less, which then asks it for more; each regulation spawns
-/// the next one, eight times. Without it, an oven regulates itself alone.
+/// The fault: an oven that cools down asks its neighbour for less, which then asks it for more;
+/// each regulation spawns the next one, eight times. Without it, an oven regulates itself alone.
 pub fn ovens(fault: bool) {
     one_thread().block_on(async move {
         for bread in 0..90 {
@@ -150,7 +152,8 @@ fn stir_later(pot: Dish, times: u32, finished: tokio::sync::oneshot::Sender<()>)
     })
 }
 
-/// Correct: a dough is kneaded in pieces, and the kneading queues its own rest so that other work can come between.
+/// Correct: a dough is kneaded in pieces, and the kneading queues its own rest so that other work
+/// can come between.
 pub fn dough() {
     let (pieces, queue) = Bus::new("pieces").wrap(mpsc::channel::<_>());
     (0..30_u32).for_each(|dough| pieces.send((Dish(dough), 12_u32)).expect("the queue is there"));
@@ -168,7 +171,8 @@ fn knead(dough: Dish) -> u64 {
     compute(9) ^ u64::from(dough.0)
 }
 
-/// Correct: a table orders three courses; the waiter asks for the next one when the kitchen has answered.
+/// Correct: a table orders three courses; the waiter asks for the next one when the kitchen has
+/// answered.
 pub fn courses() {
     let (to_kitchen, kitchen) = Bus::new("to_kitchen").wrap(mpsc::channel::<_>());
     let (to_hall, hall) = Bus::new("to_hall").wrap(mpsc::channel::<_>());
@@ -215,10 +219,13 @@ pub fn allergies(fault: bool) {
     }
     let mut said = 0;
     for table in 0..900 {
-        said ^= hall.announce("order", || on_order.iter().map(|listen| listen(Table(table % 30))).fold(0, u64::max));
+        said ^= hall.announce("order", || {
+            on_order.iter().map(|listen| listen(Table(table % 30))).fold(0, u64::max)
+        });
         if table % 7 == 0 {
-            said ^= hall
-                .announce("allergy", || on_allergy.iter().map(|listen| listen(Table(table % 30))).fold(0, u64::max));
+            said ^= hall.announce("allergy", || {
+                on_allergy.iter().map(|listen| listen(Table(table % 30))).fold(0, u64::max)
+            });
         }
     }
     println!("{said}");
@@ -244,16 +251,18 @@ pub fn closing() {
     let evening = Callbacks::new("evening");
     let mut said = 0;
     for table in 0..700 {
-        said ^= evening.announce("seated", || evening.callback("seated", || lay(Table(table % 25))));
+        said ^=
+            evening.announce("seated", || evening.callback("seated", || lay(Table(table % 25))));
     }
     evening.announce("closed", || compute(1));
     println!("{said}");
 }
 
-/// The fault: a dish costs longer to cook than the time until the next order, and one cook does all of them. Without it,
-/// the hall takes no order while four wait.
+/// The fault: a dish costs longer to cook than the time until the next order, and one cook does all
+/// of them. Without it, the hall takes no order while four wait.
 pub fn orders(fault: bool) {
-    let (orders, queue) = Bus::new("orders").wrap(mpsc::sync_channel::<_>(if fault { 5_000 } else { 4 }));
+    let (orders, queue) =
+        Bus::new("orders").wrap(mpsc::sync_channel::<_>(if fault { 5_000 } else { 4 }));
     let cook = tasks::thread::spawn(move || {
         while let Ok(dish) = queue.recv() {
             let _because = queue.because();
@@ -274,10 +283,15 @@ fn fry(dish: Dish) -> u64 {
     u64::from(dish.0)
 }
 
-/// Correct: lunch comes at once, and the cook works it off until the afternoon; two neighbours use the same machine.
+/// Correct: lunch comes at once, and the cook works it off until the afternoon; two neighbours use
+/// the same machine.
 pub fn lunch() {
     let neighbours: Vec<_> = (0..2)
-        .map(|_| tasks::thread::spawn(|| (0..150).map(|load| wash(Table(load))).fold(0, u64::wrapping_add)))
+        .map(|_| {
+            tasks::thread::spawn(|| {
+                (0..150).map(|load| wash(Table(load))).fold(0, u64::wrapping_add)
+            })
+        })
         .collect();
     let (orders, queue) = Bus::new("lunch").wrap(mpsc::channel::<_>());
     let cook = tasks::thread::spawn(move || {

@@ -12,8 +12,8 @@ use super::{Numbers, compute, pause};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Identify)]
 struct Sensor(u32);
 
-/// The fault: each reading is stored on its own, which takes longer than the time until the next one. Without it,
-/// whatever waits is stored at once.
+/// The fault: each reading is stored on its own, which takes longer than the time until the next
+/// one. Without it, whatever waits is stored at once.
 pub fn readings(fault: bool) {
     let (readings, queue) = Bus::new("readings").wrap(mpsc::channel::<_>());
     let storing = tasks::thread::spawn(move || {
@@ -56,7 +56,8 @@ pub fn bursts() {
         }
     });
     for _ in 0..6 {
-        (0..300).for_each(|reading| readings.send(Sensor(reading % 25)).expect("the counter is there"));
+        (0..300)
+            .for_each(|reading| readings.send(Sensor(reading % 25)).expect("the counter is there"));
         pause(40_000);
     }
     drop(readings);
@@ -76,7 +77,11 @@ pub fn alarms(fault: bool) {
     for reading in 0..2_000 {
         measure(Sensor(reading % 25));
         if heat.below(12) == 0 {
-            let alarm = if heat.below(3) == 0 { Alarm::Frozen(reading) } else { Alarm::Overheated(reading) };
+            let alarm = if heat.below(3) == 0 {
+                Alarm::Frozen(reading)
+            } else {
+                Alarm::Overheated(reading)
+            };
             alarms.send(alarm).expect("the bell is there");
         }
         while !fault && let Ok(alarm) = bell.try_recv() {
@@ -114,8 +119,11 @@ pub fn relay(fault: bool) {
 fn sample(sensor: Sensor, jobs: &mpsc::Sender<Box<dyn FnOnce() + Send>>, loses_causes: bool) {
     compute(4);
     let keep = move || _ = keep(sensor);
-    let job: Box<dyn FnOnce() + Send> =
-        if loses_causes && sensor.0.is_multiple_of(2) { Box::new(keep) } else { Box::new(tasks::carry(keep)) };
+    let job: Box<dyn FnOnce() + Send> = if loses_causes && sensor.0.is_multiple_of(2) {
+        Box::new(keep)
+    } else {
+        Box::new(tasks::carry(keep))
+    };
     jobs.send(job).expect("the worker is there");
 }
 
@@ -124,7 +132,8 @@ fn keep(sensor: Sensor) -> u64 {
     compute(6) ^ u64::from(sensor.0)
 }
 
-/// Correct: a page is flushed when it is full, within a write, and now and then by the main loop itself.
+/// Correct: a page is flushed when it is full, within a write, and now and then by the main loop
+/// itself.
 pub fn flushing() {
     let mut page = Page { rows: Vec::new(), flushed: 0 };
     for row in 0..3_000 {
@@ -160,7 +169,8 @@ impl Page {
 /// Correct: a port is read without waiting; most reads fail, because there is nothing to read yet.
 pub fn port() {
     let mut port = Port { ticks: 0 };
-    let read = (0..6_000).filter_map(|_| port.try_read().ok()).map(decode).fold(0, u64::wrapping_add);
+    let read =
+        (0..6_000).filter_map(|_| port.try_read().ok()).map(decode).fold(0, u64::wrapping_add);
     println!("{read}");
 }
 
@@ -173,7 +183,11 @@ impl Port {
     fn try_read(&mut self) -> Result<u32, Error> {
         self.ticks += 1;
         compute(1);
-        if self.ticks.is_multiple_of(20) { Ok(self.ticks) } else { Err(Error::from(ErrorKind::WouldBlock)) }
+        if self.ticks.is_multiple_of(20) {
+            Ok(self.ticks)
+        } else {
+            Err(Error::from(ErrorKind::WouldBlock))
+        }
     }
 }
 

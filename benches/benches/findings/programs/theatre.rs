@@ -17,8 +17,8 @@ struct Lamp(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Identify)]
 struct Door(u32);
 
-/// The fault: the plan draws all seats of the row of a booking, and of all other rows, too. A booked seat is drawn because
-/// of the message that it was booked.
+/// The fault: the plan draws all seats of the row of a booking, and of all other rows, too. A
+/// booked seat is drawn because of the message that it was booked.
 pub fn seats(fault: bool) {
     let (bookings, queue) = Bus::new("bookings").wrap(mpsc::channel::<_>());
     let mut guests = Numbers::new(51);
@@ -116,8 +116,8 @@ impl Lights {
     }
 }
 
-/// The fault: one in thirty changes of the scene reads the scenery from the disk again. Without it, it is read between two
-/// acts.
+/// The fault: one in thirty changes of the scene reads the scenery from the disk again. Without it,
+/// it is read between two acts.
 pub fn scenery(fault: bool) {
     let mut shown = 0_u64;
     for scene in 0..1_200 {
@@ -148,7 +148,9 @@ fn raise(scene: u32) -> u64 {
 /// Correct: a show with guests takes longer, because there are guests to greet.
 pub fn guests() {
     let mut visitors = Numbers::new(52);
-    let greeted = (0..500).map(|_| show(if visitors.below(25) == 0 { 40 } else { 0 })).fold(0, u64::wrapping_add);
+    let greeted = (0..500)
+        .map(|_| show(if visitors.below(25) == 0 { 40 } else { 0 }))
+        .fold(0, u64::wrapping_add);
     println!("{greeted}");
 }
 
@@ -162,10 +164,12 @@ fn greet(guest: u32) -> u64 {
     compute(10) ^ u64::from(guest)
 }
 
-/// The fault: a locked door is pushed five times, and does not open. Without it, the first refusal is believed.
+/// The fault: a locked door is pushed five times, and does not open. Without it, the first refusal
+/// is believed.
 pub fn doors(fault: bool) {
     let mut ways = Numbers::new(53);
-    let entered = (0..800).filter(|_| enter(Door(ways.below(60) as u32), if fault { 5 } else { 1 })).count();
+    let entered =
+        (0..800).filter(|_| enter(Door(ways.below(60) as u32), if fault { 5 } else { 1 })).count();
     println!("{entered}");
 }
 
@@ -180,7 +184,8 @@ fn push(door: Door) -> Option<u32> {
     (door.0 % 4 != 1).then_some(door.0)
 }
 
-/// Correct: the scanner of tickets does not always read at once, and mostly reads at the second time.
+/// Correct: the scanner of tickets does not always read at once, and mostly reads at the second
+/// time.
 pub fn tickets() {
     let mut light = Numbers::new(54);
     let scanned = (0..900).filter(|&ticket| scan(Seat(ticket), &mut light)).count();
@@ -198,7 +203,8 @@ fn read_code(ticket: Seat, is_bright: bool) -> Result<u32, String> {
     if is_bright { Ok(ticket.0) } else { Err(format!("ticket {} is not read", ticket.0)) }
 }
 
-/// The fault: all tickets go to the printer of the first letter, and the three others wait. Without it, in turn.
+/// The fault: all tickets go to the printer of the first letter, and the three others wait. Without
+/// it, in turn.
 pub fn printers(fault: bool) {
     let printers: Vec<_> = (0..4)
         .map(|_| {
@@ -257,7 +263,8 @@ fn sing(song: Lamp) -> u64 {
     compute(12) ^ u64::from(song.0)
 }
 
-/// Correct: a seat is looked up for its row and for its price, which are two questions with two answers.
+/// Correct: a seat is looked up for its row and for its price, which are two questions with two
+/// answers.
 pub fn plan() {
     let mut sum = 0_u64;
     for guest in 0..700 {

@@ -18,7 +18,8 @@ enum News {
     Late(u32),
 }
 
-/// The fault: board 4 subscribes as a board of its platform and as one of its line, so it hears all news twice.
+/// The fault: board 4 subscribes as a board of its platform and as one of its line, so it hears all
+/// news twice.
 pub fn boards(fault: bool) {
     let (bus, first) = Bus::new("news").kinds().broadcast::<News>(32);
     let mut boards = vec![(Board(0), first)];
@@ -29,7 +30,8 @@ pub fn boards(fault: bool) {
     (0..8).for_each(|board| label(Board(board), format!("board {board}")));
     let mut shown = 0_u64;
     for train in 0..400 {
-        bus.send(if train % 3 == 0 { News::Late(train) } else { News::Arrived(train) }).expect("there are boards");
+        bus.send(if train % 3 == 0 { News::Late(train) } else { News::Arrived(train) })
+            .expect("there are boards");
         for (board, news) in &mut boards {
             while let Ok(message) = news.try_recv() {
                 let _because = news.because();
@@ -46,14 +48,16 @@ fn show(board: Board, news: &News) -> u64 {
     compute(4) ^ u64::from(*train) ^ u64::from(board.0)
 }
 
-/// Correct: seven boards hear each message once; the last messages are in the queue of a board when the program ends.
+/// Correct: seven boards hear each message once; the last messages are in the queue of a board when
+/// the program ends.
 pub fn last_news() {
     let (bus, first) = Bus::new("last_news").kinds().broadcast::<News>(64);
     let mut boards = vec![(Board(0), first)];
     boards.extend((1..7).map(|board| (Board(board), bus.subscribe())));
     let mut shown = 0_u64;
     for train in 0..500 {
-        bus.send(if train % 4 == 0 { News::Late(train) } else { News::Arrived(train) }).expect("there are boards");
+        bus.send(if train % 4 == 0 { News::Late(train) } else { News::Arrived(train) })
+            .expect("there are boards");
         let is_over = train > 485;
         for (board, news) in boards.iter_mut().filter(|_| !is_over) {
             while let Ok(message) = news.try_recv() {
@@ -70,12 +74,13 @@ pub fn platform_changes(fault: bool) {
     let station = Callbacks::new("station");
     let mut shown = 0_u64;
     for train in 0..600 {
-        shown = shown.wrapping_add(
-            station.announce("arrival", || station.callback("arrival", || show(Board(0), &News::Arrived(train)))),
-        );
+        shown = shown.wrapping_add(station.announce("arrival", || {
+            station.callback("arrival", || show(Board(0), &News::Arrived(train)))
+        }));
         if train % 4 == 0 {
             shown = shown.wrapping_add(station.announce("platform", || {
-                let listener = || station.callback("platform", || show(Board(1), &News::Late(train)));
+                let listener =
+                    || station.callback("platform", || show(Board(1), &News::Late(train)));
                 if fault { compute(1) } else { listener() }
             }));
         }
@@ -83,8 +88,8 @@ pub fn platform_changes(fault: bool) {
     println!("{shown}");
 }
 
-/// The fault: a signal box that has no room passes a train on to the other one, which has none either; they go on for
-/// twelve rounds. Without it, a train waits where it is.
+/// The fault: a signal box that has no room passes a train on to the other one, which has none
+/// either; they go on for twelve rounds. Without it, a train waits where it is.
 pub fn handover(fault: bool) {
     one_thread().block_on(async move {
         let (to_north, north) = Bus::new("north").mpsc::<Offer>(64);
@@ -94,7 +99,10 @@ pub fn handover(fault: bool) {
             tasks::spawn(signal_box("south", south, to_north.clone(), fault)),
         ];
         for train in 0..60 {
-            to_north.send(Offer { train: Train(train), rounds: 12 }).await.expect("the box is there");
+            to_north
+                .send(Offer { train: Train(train), rounds: 12 })
+                .await
+                .expect("the box is there");
             tokio::task::yield_now().await;
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
@@ -108,7 +116,12 @@ struct Offer {
     rounds: u32,
 }
 
-async fn signal_box(name: &'static str, mut offers: mpsc::Receiver<Offer>, other: mpsc::Sender<Offer>, returns: bool) {
+async fn signal_box(
+    name: &'static str,
+    mut offers: mpsc::Receiver<Offer>,
+    other: mpsc::Sender<Offer>,
+    returns: bool,
+) {
     while let Some(offer) = offers.recv().await {
         consider(name, offer, &other, returns).caused_by(offers.received()).await;
     }

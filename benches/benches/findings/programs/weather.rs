@@ -16,9 +16,11 @@ struct Station(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Identify)]
 struct Cell(u32);
 
-/// The fault: the mean of a month is computed again for each of its days. Without it, once for each month.
+/// The fault: the mean of a month is computed again for each of its days. Without it, once for each
+/// month.
 pub fn anomalies(fault: bool) {
-    let warm: usize = (0..40).map(|month| warm_days(&Month { first: f64::from(month) }, fault)).sum();
+    let warm: usize =
+        (0..40).map(|month| warm_days(&Month { first: f64::from(month) }, fault)).sum();
     println!("{warm}");
 }
 
@@ -29,7 +31,9 @@ struct Month {
 #[observe]
 fn warm_days(month: &Month, again: bool) -> usize {
     let mean = mean_of(month);
-    (0..30).filter(|day| f64::from(day % 7) + month.first > if again { mean_of(month) } else { mean }).count()
+    (0..30)
+        .filter(|day| f64::from(day % 7) + month.first > if again { mean_of(month) } else { mean })
+        .count()
 }
 
 #[observe(ret)]
@@ -38,7 +42,8 @@ fn mean_of(month: &Month) -> f64 {
     month.first + 3.25
 }
 
-/// Correct: each day of a month is forecast from the day before, so no two forecasts are asked for the same.
+/// Correct: each day of a month is forecast from the day before, so no two forecasts are asked for
+/// the same.
 pub fn forecasts() {
     let sum: f64 = (0..40).map(|month| forecast_month(f64::from(month))).sum();
     println!("{sum}");
@@ -55,8 +60,8 @@ fn forecast(day: f64) -> f64 {
     day * 0.9 + 2.0
 }
 
-/// The fault: stations 7 and 8 send their numbers with commas, so hardly a record of theirs can be parsed. Without it,
-/// as many records of all stations are damaged by the radio.
+/// The fault: stations 7 and 8 send their numbers with commas, so hardly a record of theirs can be
+/// parsed. Without it, as many records of all stations are damaged by the radio.
 pub fn records(fault: bool) {
     let (records, queue) = Bus::new("records").wrap(mpsc::channel::<_>());
     let parser = tasks::thread::spawn(move || {
@@ -85,12 +90,15 @@ fn parse(station: Station, text: String) -> Result<f64, String> {
     text.parse().map_err(|_| format!("station {}: {text} is no number", station.0))
 }
 
-/// The fault: the second of the clock is a part of the key of the dew points, so each of them is computed anew.
+/// The fault: the second of the clock is a part of the key of the dew points, so each of them is
+/// computed anew.
 pub fn dew_points(fault: bool) {
     let mut model = Model { known: HashMap::new() };
     let mut seen = Numbers::new(32);
     let sum = (0..2_400_u64)
-        .map(|second| model.dew_point_memo(Cell(seen.below(80) as u32), if fault { second } else { 0 }))
+        .map(|second| {
+            model.dew_point_memo(Cell(seen.below(80) as u32), if fault { second } else { 0 })
+        })
         .fold(0, u64::wrapping_add);
     println!("{sum}");
 }
@@ -117,7 +125,8 @@ impl Model {
     }
 }
 
-/// Correct: an archive of days is read from the first to the last through a function with a memory; no day comes twice.
+/// Correct: an archive of days is read from the first to the last through a function with a memory;
+/// no day comes twice.
 pub fn archive() {
     let mut archive = Archive { known: HashMap::new() };
     let sum = (0..1_200).map(|day| archive.day_cached(day)).fold(0, u64::wrapping_add);
@@ -146,8 +155,8 @@ impl Archive {
     }
 }
 
-/// Correct: a cache of radar pictures; the pictures of an hour are new, and each is looked at once by most viewers and
-/// twice by a few.
+/// Correct: a cache of radar pictures; the pictures of an hour are new, and each is looked at once
+/// by most viewers and twice by a few.
 pub fn pictures() {
     let lookups = Lookups::new("pictures");
     let mut kept: HashMap<u32, u64> = HashMap::new();
@@ -155,18 +164,21 @@ pub fn pictures() {
     for picture in 0..1_500_u32 {
         let viewers = if picture % 50 == 0 { 2 } else { 1 };
         for _ in 0..viewers {
-            let picture_now = lookups.look_up(Cell(picture), || kept.get(&picture).copied()).unwrap_or_else(|| {
-                let made = lookups.fill(Cell(picture), || compute(15));
-                kept.insert(picture, made);
-                made
-            });
+            let picture_now = lookups
+                .look_up(Cell(picture), || kept.get(&picture).copied())
+                .unwrap_or_else(|| {
+                    let made = lookups.fill(Cell(picture), || compute(15));
+                    kept.insert(picture, made);
+                    made
+                });
             drawn = drawn.wrapping_add(picture_now);
         }
     }
     println!("{drawn}");
 }
 
-/// The fault: a new cloud is compared with all clouds of the day; without it, with those of the last picture.
+/// The fault: a new cloud is compared with all clouds of the day; without it, with those of the
+/// last picture.
 pub fn clouds(fault: bool) {
     let mut sky = Sky { clouds: Vec::new(), compares_all: fault };
     (0..500).for_each(|cloud| sky.appear(Cell(cloud)));
@@ -181,8 +193,10 @@ struct Sky {
 #[observe]
 impl Sky {
     fn appear(&mut self, cloud: Cell) {
-        let compared = if self.compares_all { self.clouds.len() } else { self.clouds.len().min(20) };
-        let overlapping = self.clouds.iter().rev().take(compared).filter(|&&other| overlap(other, cloud)).count();
+        let compared =
+            if self.compares_all { self.clouds.len() } else { self.clouds.len().min(20) };
+        let overlapping =
+            self.clouds.iter().rev().take(compared).filter(|&&other| overlap(other, cloud)).count();
         if overlapping < 1_000_000 {
             self.clouds.push(cloud);
         }
@@ -194,10 +208,12 @@ fn overlap(other: Cell, cloud: Cell) -> bool {
     compute(1) > u64::from(other.0 ^ cloud.0)
 }
 
-/// Correct: the observations of a year are summed up month by month, and each month has more stations than the one
-/// before.
+/// Correct: the observations of a year are summed up month by month, and each month has more
+/// stations than the one before.
 pub fn months() {
-    let sum = (1..=60_u32).map(|month| summary(&(0..month * 8).collect::<Vec<_>>())).fold(0, u64::wrapping_add);
+    let sum = (1..=60_u32)
+        .map(|month| summary(&(0..month * 8).collect::<Vec<_>>()))
+        .fold(0, u64::wrapping_add);
     println!("{sum}");
 }
 
@@ -245,7 +261,8 @@ fn read_lake(lake: Cell, size: u64) -> u64 {
     compute(2 * size) ^ u64::from(lake.0)
 }
 
-/// Correct: each step of a simulation computes all cells from their neighbours; observations correct a few of them.
+/// Correct: each step of a simulation computes all cells from their neighbours; observations
+/// correct a few of them.
 pub fn simulation() {
     let mut grid = Grid { pressures: vec![1_000; 64] };
     for step in 0..120 {
@@ -274,11 +291,13 @@ impl Grid {
     fn advance(&mut self, cell: Cell) {
         let place = cell.0 as usize;
         let neighbour = self.pressures[(place + 1) % self.pressures.len()];
-        self.pressures[place] = self.pressures[place].wrapping_mul(3).wrapping_add(neighbour ^ compute(5));
+        self.pressures[place] =
+            self.pressures[place].wrapping_mul(3).wrapping_add(neighbour ^ compute(5));
     }
 }
 
-/// Correct: a report is parsed with one token of look-ahead, so the same token is looked at several times.
+/// Correct: a report is parsed with one token of look-ahead, so the same token is looked at several
+/// times.
 pub fn reports() {
     let mut sum = 0_u64;
     for report in 0..60 {

@@ -46,7 +46,8 @@ pub enum Command {
         after_help = "The JSON is described in docs/weaving.md."
     )]
     Run(Woven),
-    /// Runs tests with hooks, and prints what they cover: how often each function ran, on how many objects, in which tests
+    /// Runs tests with hooks, and prints what they cover: how often each function ran, on how many
+    /// objects, in which tests
     #[command(
         before_help = "Examples:\n  cargo metaspy test\n  cargo metaspy test --lib --weave 'Scene::*' -- layout\n  \
         cargo metaspy test --returns --tree --top all\n  \
@@ -57,7 +58,8 @@ pub enum Command {
         after_help = "The patterns are described in docs/weaving.md."
     )]
     Test(Woven),
-    /// Runs tests with hooks under nextest, each in a process of its own, and prints the same as `test`
+    /// Runs tests with hooks under nextest, each in a process of its own, and prints the same as
+    /// `test`
     #[command(
         before_help = "Examples:\n  cargo metaspy nextest run\n  \
         cargo metaspy nextest run --weave 'Scene::*' --by-test -E 'test(layout)'",
@@ -68,7 +70,9 @@ pub enum Command {
     #[command(before_help = "Example:\n  cargo metaspy bench --weave 'Scene::*'")]
     Bench(Woven),
     /// Creates a crate with a profiler of your own, for `--profiler`
-    #[command(before_help = "Example:\n  cargo metaspy new hot\n  cargo metaspy run --profiler hot")]
+    #[command(
+        before_help = "Example:\n  cargo metaspy new hot\n  cargo metaspy run --profiler hot"
+    )]
     New(New),
     /// Prints the completions of this command for a shell
     #[command(
@@ -109,15 +113,19 @@ mod tests {
     fn every_help_begins_with_an_example() {
         for command in Cli::command().get_subcommands() {
             let help = command.get_before_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains(&format!("cargo metaspy {}", command.get_name())), "{}", command.get_name());
+            assert!(
+                help.contains(&format!("cargo metaspy {}", command.get_name())),
+                "{}",
+                command.get_name()
+            );
         }
     }
 
     #[test]
     fn words_of_cargo_may_be_mixed_with_our_own() {
-        let line =
-            "metaspy run --release --weave a::* -p x --timed --json=f --subject=b=c --returns --closures -- --weave b";
-        let cli = Cli::try_parse_from(sorted(line.split(' ').map(OsString::from))).expect("it is understood");
+        let line = "metaspy run --release --weave a::* -p x --timed --json=f --subject=b=c --returns --closures -- --weave b";
+        let cli = Cli::try_parse_from(sorted(line.split(' ').map(OsString::from)))
+            .expect("it is understood");
         let Command::Run(woven) = cli.command else { panic!("it is `run`") };
         let selection = woven.selection();
         let json = woven.json.json.clone();
@@ -136,21 +144,29 @@ mod tests {
 
     #[test]
     fn the_profiles_of_cargo_have_a_word_of_their_own() {
-        let woven_by = woven("run --profile calls --cargo-profile dev --json --top all").expect("it is understood");
+        let woven_by = woven("run --profile calls --cargo-profile dev --json --top all")
+            .expect("it is understood");
         assert_eq!(
             (woven_by.profile, woven_by.cargo),
             (vec!["calls".to_owned()], vec!["--profile".into(), "dev".into()])
         );
-        assert_eq!((woven_by.json.json, woven_by.top.rows()), (Some(JsonFile::StandardOutput), Top::All));
-        assert_eq!(woven("run --cargo-profile=x").expect("it is understood").cargo, ["--profile=x"]);
-        let error = woven("run --profile release").expect_err("it is a profile of cargo").to_string();
+        assert_eq!(
+            (woven_by.json.json, woven_by.top.rows()),
+            (Some(JsonFile::StandardOutput), Top::All)
+        );
+        assert_eq!(
+            woven("run --cargo-profile=x").expect("it is understood").cargo,
+            ["--profile=x"]
+        );
+        let error =
+            woven("run --profile release").expect_err("it is a profile of cargo").to_string();
         assert!(error.contains("--cargo-profile release"), "{error}");
     }
 
     #[test]
     fn a_new_profiler_has_no_words_of_cargo() {
-        let cli =
-            Cli::try_parse_from(sorted(["metaspy", "new", "dir/hot"].map(OsString::from))).expect("it is understood");
+        let cli = Cli::try_parse_from(sorted(["metaspy", "new", "dir/hot"].map(OsString::from)))
+            .expect("it is understood");
         let Command::New(New { path }) = cli.command else { panic!("it is `new`") };
         assert_eq!(path, PathBuf::from("dir/hot"));
     }

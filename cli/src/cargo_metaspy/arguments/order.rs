@@ -34,12 +34,15 @@ pub fn sorted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     }
     while let Some(argument) = arguments.next() {
         let text = argument.to_string_lossy();
-        let (name, value) = text.split_once('=').map_or((&*text, None), |(name, value)| (name, Some(value)));
+        let (name, value) =
+            text.split_once('=').map_or((&*text, None), |(name, value)| (name, Some(value)));
         if text == "--" {
             cargo.push(argument);
             cargo.extend(arguments.by_ref());
         } else if name == CARGO_PROFILE {
-            cargo.push(value.map_or("--profile".to_owned(), |value| format!("--profile={value}")).into());
+            cargo.push(
+                value.map_or("--profile".to_owned(), |value| format!("--profile={value}")).into(),
+            );
         } else {
             match options.get(name) {
                 Some(Takes::Value) if value.is_none() => {
@@ -66,11 +69,17 @@ fn options() -> BTreeMap<String, Takes> {
     let mut options = BTreeMap::new();
     for argument in cli.get_subcommands().flat_map(clap::Command::get_arguments) {
         let takes = match argument.get_action() {
-            ArgAction::Set | ArgAction::Append if argument.is_require_equals_set() => Takes::BehindEquals,
+            ArgAction::Set | ArgAction::Append if argument.is_require_equals_set() => {
+                Takes::BehindEquals
+            }
             ArgAction::Set | ArgAction::Append => Takes::Value,
             _ => Takes::Nothing,
         };
-        let long = argument.get_long_and_visible_aliases().into_iter().flatten().map(|name| format!("--{name}"));
+        let long = argument
+            .get_long_and_visible_aliases()
+            .into_iter()
+            .flatten()
+            .map(|name| format!("--{name}"));
         let short = argument.get_short().map(|letter| format!("-{letter}"));
         options.extend(long.chain(short).map(|name| (name, takes)));
     }

@@ -11,7 +11,9 @@ use metaspy_report::program::Builder;
 use metaspy_report::types::{self, Types};
 use metaspy_weave::plan::Plan;
 use metaspy_weave::source::Facts;
-use metaspy_weave::wrapper::{EarlierLists, Left, Listing, Method, SharedLibrary, Uncarried, listings};
+use metaspy_weave::wrapper::{
+    EarlierLists, Left, Listing, Method, SharedLibrary, Uncarried, listings,
+};
 
 use crate::cargo_metaspy::recordings::Recordings;
 
@@ -63,7 +65,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads what was woven by this plan, except lists that are outdated and were not written by the build, and what was recorded.
+    /// Reads what was woven by this plan, except lists that are outdated and were not written by
+    /// the build, and what was recorded.
     pub fn read(plan: &Plan, earlier: &EarlierLists, run: Option<&Recordings>) -> Results {
         let has_selected = plan.targets.values().any(|target| target.is_woven);
         let mut woven = Woven { has_selected, ..Woven::default() };
@@ -88,9 +91,14 @@ impl Woven {
     pub fn refused(&self) -> Vec<Refused<'_>> {
         let is_refused = |left: &&Left| left.is_refused() || left.asked_by.is_some();
         let mut all: Vec<Refused<'_>> = Vec::new();
-        for Left { method, message, asked_by, .. } in self.skipped.iter().chain(&self.light).filter(is_refused) {
+        for Left { method, message, asked_by, .. } in
+            self.skipped.iter().chain(&self.light).filter(is_refused)
+        {
             let (message, asked_by) = (message.as_deref(), asked_by.as_deref());
-            match all.iter_mut().find(|other| other.message == message && other.asked_by == asked_by) {
+            match all
+                .iter_mut()
+                .find(|other| other.message == message && other.asked_by == asked_by)
+            {
                 Some(other) => other.paths.push(&method.path),
                 None => all.push(Refused { paths: vec![&method.path], message, asked_by }),
             }
@@ -112,7 +120,8 @@ impl Woven {
     }
 }
 
-/// The shared libraries of a build. Programs load them while they run, or never, so no recording may have their functions.
+/// The shared libraries of a build. Programs load them while they run, or never, so no recording
+/// may have their functions.
 #[derive(Default)]
 struct SharedLibraries {
     /// The functions of those whose calls are counted if a program loads them.
@@ -127,22 +136,30 @@ impl SharedLibraries {
             SharedLibrary::None => {}
             SharedLibrary::Counting => self.methods.extend(listing.woven.iter().cloned()),
             SharedLibrary::WithoutCore if listing.woven.is_empty() => {}
-            SharedLibrary::WithoutCore => _ = self.without_core.insert(listing.package.replace('@', " ")),
+            SharedLibrary::WithoutCore => {
+                _ = self.without_core.insert(listing.package.replace('@', " "))
+            }
         }
     }
 
     fn doubts(&self) -> impl Iterator<Item = String> {
-        let of_package = |package| format!("calls in the shared library of {package} are not counted: it has no core");
+        let of_package = |package| {
+            format!("calls in the shared library of {package} are not counted: it has no core")
+        };
         self.without_core.iter().map(of_package)
     }
 }
 
 /// The program of the recordings, their calling contexts, and the types that arrived.
-fn recorded(recordings: &Recordings, libraries: &SharedLibraries) -> (Run, Option<Contexts>, Types) {
+fn recorded(
+    recordings: &Recordings,
+    libraries: &SharedLibraries,
+) -> (Run, Option<Contexts>, Types) {
     let files = recordings.recordings();
     let doubts = recordings.uncounted().into_iter().chain(libraries.doubts()).collect();
     let mut run = Run { doubts, ..Run::default() };
-    // A process has a recording for each shared library with a core, and for each file of a rotation.
+    // A process has a recording for each shared library with a core, and for each file of a
+    // rotation.
     let (mut processes, mut unreadable) = (BTreeSet::new(), 0);
     let (mut builder, mut contexts, mut stores) = (Builder::new(), None::<Contexts>, Vec::new());
     for path in files {
@@ -155,9 +172,11 @@ fn recorded(recordings: &Recordings, libraries: &SharedLibraries) -> (Run, Optio
                 let missing = store.missing().first();
                 run.unread.extend(missing.map(|what| format!("a recording is damaged: {what}")));
                 if !builder.add_recording(&store, &Filter::all()) {
-                    run.doubts.push(format!("the counts of {} may be too low", store.program().name));
+                    run.doubts
+                        .push(format!("the counts of {} may be too low", store.program().name));
                 }
-                // Without it, the types behind trait objects are known until the program is built again.
+                // Without it, the types behind trait objects are known until the program is built
+                // again.
                 let _ = types::keep(&path, &store);
                 stores.push(store);
             }

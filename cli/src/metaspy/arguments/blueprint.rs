@@ -17,34 +17,40 @@ pub struct Blueprint {
     /// The picture
     #[arg(value_parser = parse_picture())]
     pub kind: Picture,
-    /// Files, or the names or the processes of live recordings; several are read as one. For an evolution each is a version,
-    /// the oldest first: a recording, several as A1,A2,A3, or a directory with one for each run
+    /// Files, or the names or the processes of live recordings; several are read as one. For an
+    /// evolution each is a version, the oldest first: a recording, several as A1,A2,A3, or a
+    /// directory with one for each run
     #[arg(required = true, value_name = "FILE|NAME|-")]
     pub sources: Vec<PathBuf>,
-    /// What an evolution compares [default: time with at least 3 runs of each version, otherwise calls]
+    /// What an evolution compares [default: time with at least 3 runs of each version, otherwise
+    /// calls]
     #[arg(long, value_name = "NUMBER")]
     pub by: Option<ChangeOf>,
-    /// An earlier recording, whose numbers a flame graph shows beside its own; several as A1,A2 are read as one
+    /// An earlier recording, whose numbers a flame graph shows beside its own; several as A1,A2 are
+    /// read as one
     #[arg(long, value_name = "FILE|NAME", value_delimiter = ',')]
     pub baseline: Vec<PathBuf>,
-    /// What the height of a box is: time of calls, processor time of samples, or instructions of callgrind [default: calls, if there are any]
+    /// What the height of a box is: time of calls, processor time of samples, or instructions of
+    /// callgrind [default: calls, if there are any]
     #[arg(long, value_name = "PROFILE", value_parser = ["calls", "samples", "instructions"])]
     pub of: Option<String>,
     /// Only calls that pass: 'site:taffy::**'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
-    /// The method at the top of a behavioural blueprint or of calls, or the production, by the end of its path [default: the whole program]
+    /// The method at the top of a behavioural blueprint or of calls, or the production, by the end
+    /// of its path [default: the whole program]
     #[arg(long, value_name = "METHOD")]
     pub from: Option<String>,
-    /// What boxes show: numbers of the program's own objects in `domain`, or of its methods in `structural` and
-    /// `behavioural`, as width, height, grey, border, order and place
+    /// What boxes show: numbers of the program's own objects in `domain`, or of its methods in
+    /// `structural` and `behavioural`, as width, height, grey, border, order and place
     #[arg(long, value_name = "FILE.toml", required_if_eq("kind", "domain"))]
     pub view: Option<PathBuf>,
     /// Leaves out methods with less of the time in a behavioural blueprint
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent)]
     pub threshold: f64,
-    /// The cost of hooks that is subtracted from times: `measured` while recording, in nanoseconds between the two clocks
-    /// of a call and in all, as 21,58, or `kept` in the times [default: measured, if the recording has it]
+    /// The cost of hooks that is subtracted from times: `measured` while recording, in nanoseconds
+    /// between the two clocks of a call and in all, as 21,58, or `kept` in the times
+    /// [default: measured, if the recording has it]
     #[arg(long, value_name = "NS,NS|measured|kept", value_parser = hook_cost::parse)]
     pub hooks: Option<Hooks>,
     /// Writes a page for a browser: one file, which opens from disk
@@ -71,7 +77,8 @@ pub enum ChangeOf {
     Time,
     /// Calls, which are exact
     Calls,
-    /// Objects that methods themselves allocate on the heap (record with the profiler `allocations`)
+    /// Objects that methods themselves allocate on the heap (record with the profiler
+    /// `allocations`)
     Allocations,
     /// Instructions that methods themselves execute (add them with `metaspy instructions`)
     Instructions,
@@ -101,14 +108,18 @@ impl Picture {
     fn description(self) -> &'static str {
         match self {
             Picture::Scene(kind) => kind.description(),
-            Picture::Flame => "stacks: calling contexts, objects on the heap, samples, callers and times, events",
+            Picture::Flame => {
+                "stacks: calling contexts, objects on the heap, samples, callers and times, events"
+            }
         }
     }
 }
 
 fn parse_picture() -> impl TypedValueParser<Value = Picture> {
-    let values = Picture::all().map(|picture| PossibleValue::new(picture.word()).help(picture.description()));
+    let values = Picture::all()
+        .map(|picture| PossibleValue::new(picture.word()).help(picture.description()));
     let find = |word: String| Picture::all().find(|picture| picture.word() == word);
     let values: Vec<PossibleValue> = values.collect();
-    PossibleValuesParser::new(values).map(move |word| find(word).expect("the parser accepts only these words"))
+    PossibleValuesParser::new(values)
+        .map(move |word| find(word).expect("the parser accepts only these words"))
 }

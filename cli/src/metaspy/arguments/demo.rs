@@ -28,15 +28,16 @@ pub struct Limits {
     /// With --record: stops after this many seconds [default: 5]
     #[arg(long, value_name = "N", requires = "record", conflicts_with = "events", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
-    /// With --record: stops after the frame that reaches this many events: 10M, 500k. The first frame lays out the whole page
+    /// With --record: stops after the frame that reaches this many events: 10M, 500k. The first
+    /// frame lays out the whole page
     #[arg(long, value_name = "N", requires = "record", value_parser = parse_number)]
     pub events: Option<u64>,
     /// What happens when the budget is spent
     #[arg(long, value_enum, requires = "record", default_value = "newest")]
     pub policy: Policy,
-    /// How much the recording may take: 1MiB to 1TiB [default: 256MiB; 64GiB with --policy grow]. A file takes an
-    /// eighth of it at once, at most 40 MB and with --policy grow 60 MB, for tables that must never lack room; a short recording gives it back at the
-    /// end
+    /// How much the recording may take: 1MiB to 1TiB [default: 256MiB; 64GiB with --policy grow]. A
+    /// file takes an eighth of it at once, at most 40 MB and with --policy grow 60 MB, for tables
+    /// that must never lack room; a short recording gives it back at the end
     #[arg(long, value_name = "SIZE", requires = "record", value_parser = parse_budget)]
     pub budget: Option<u64>,
 }

@@ -20,8 +20,8 @@ pub struct Diff {
     /// One row for each of these
     #[arg(long, value_parser = parse_diff_by(), default_value = "site")]
     pub by: By,
-    /// The column whose change the rows are sorted by, the largest first: count, total, self, name, or PROFILER.COLUMN
-    /// [default: self, then count]
+    /// The column whose change the rows are sorted by, the largest first: count, total, self, name,
+    /// or PROFILER.COLUMN [default: self, then count]
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<Sort>,
     /// Sorts by the ratio in place of the difference: 1 → 2 comes before 1000 → 1100
@@ -30,8 +30,8 @@ pub struct Diff {
     /// Only events that pass: 'site:taffy::**'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
-    /// Ends with 1 if a row changes by more: 'count +10%', 'time +10%', 'self +5ms', 'bytes +1M', 'count -50%',
-    /// 'PROFILER.COLUMN +10%'; any number of times
+    /// Ends with 1 if a row changes by more: 'count +10%', 'time +10%', 'self +5ms', 'bytes +1M',
+    /// 'count -50%', 'PROFILER.COLUMN +10%'; any number of times
     #[arg(long, value_name = "CHANGE")]
     pub fail_on: Vec<String>,
     /// Rows
@@ -44,5 +44,6 @@ pub struct Diff {
 
 fn parse_diff_by() -> impl TypedValueParser<Value = By> {
     let values = By::ALL.map(|by| PossibleValue::new(by.name()).help(by.description()));
-    PossibleValuesParser::new(values).map(|name| By::from_name(&name).expect("the parser accepts only these names"))
+    PossibleValuesParser::new(values)
+        .map(|name| By::from_name(&name).expect("the parser accepts only these names"))
 }

@@ -11,8 +11,8 @@ use crate::outputs::{OutputPath, recording};
 /// `metaspy export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Files, directories of them, or the names or the processes of live recordings, or `-` for what comes on standard
-    /// input, to its end; several are read as one
+    /// Files, directories of them, or the names or the processes of live recordings, or `-` for
+    /// what comes on standard input, to its end; several are read as one
     #[arg(required = true, value_name = "FILE|NAME|-")]
     pub sources: Vec<PathBuf>,
     /// The format
@@ -27,6 +27,8 @@ pub struct Export {
 }
 
 fn parse_format() -> impl TypedValueParser<Value = Format> {
-    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.description()));
-    PossibleValuesParser::new(values).map(|name| Format::from_name(&name).expect("the parser accepts only these names"))
+    let values =
+        Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.description()));
+    PossibleValuesParser::new(values)
+        .map(|name| Format::from_name(&name).expect("the parser accepts only these names"))
 }

@@ -24,7 +24,8 @@ pub struct Grammar {
     /// The rule that an input is parsed by
     #[arg(long, value_name = "RULE", required = true)]
     pub rule: Option<String>,
-    /// Inputs: files, directories with all that is in them, or `-` for the lines of standard input [default: `-`]
+    /// Inputs: files, directories with all that is in them, or `-` for the lines of standard input
+    /// [default: `-`]
     #[arg(value_name = "CORPUS")]
     pub corpus: Vec<PathBuf>,
     /// A further file of the grammar
@@ -48,11 +49,12 @@ pub struct Grammar {
     /// The least coverage
     #[command(flatten)]
     pub least: FailUnderOption,
-    /// Compares with what --json wrote earlier; ends with 1 if a production that matched there matches no more, or an
-    /// input that was accepted is rejected
+    /// Compares with what --json wrote earlier; ends with 1 if a production that matched there
+    /// matches no more, or an input that was accepted is rejected
     #[arg(long, value_name = "OLD.json")]
     pub baseline: Option<PathBuf>,
-    /// Records each activation of a production as an event into this file; `metaspy open` walks the parses
+    /// Records each activation of a production as an event into this file; `metaspy open` walks the
+    /// parses
     #[arg(long, value_name = "FILE", value_parser = recording())]
     pub record: Option<OutputPath>,
     /// Draws the productions as a graph into this page for a browser
@@ -77,8 +79,10 @@ pub struct Grammar {
 #[derive(Debug, Subcommand)]
 pub enum Merged {
     /// Merges what the processes of a test run recorded of their productions
-    #[command(before_help = "Example:\n  METASPY_RECORD=live METASPY_DIR=parts METASPY_BUDGET=4000000 cargo test\n  \
-        metaspy grammar report parts")]
+    #[command(
+        before_help = "Example:\n  METASPY_RECORD=live METASPY_DIR=parts METASPY_BUDGET=4000000 cargo test\n  \
+        metaspy grammar report parts"
+    )]
     Report(GrammarReport),
 }
 

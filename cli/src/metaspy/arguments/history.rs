@@ -28,8 +28,8 @@ pub struct HistoryRun {
     /// Runs of each revision, in turns
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub runs: u32,
-    /// Counts the instructions of each method, too, in one more run of each under valgrind: what changed is compared by
-    /// these
+    /// Counts the instructions of each method, too, in one more run of each under valgrind: what
+    /// changed is compared by these
     #[arg(long)]
     pub instructions: bool,
     /// Where recordings and worktrees are kept; what is there is not recorded again

@@ -10,8 +10,9 @@ use metaspy_mcp::install::Client;
 /// `metaspy mcp`.
 #[derive(Debug, Args)]
 pub struct Mcp {
-    /// Recordings that an agent asks about: files, directories of them, or the names or the processes of live recordings
-    /// [default: those in this directory, and all that your processes record]
+    /// Recordings that an agent asks about: files, directories of them, or the names or the
+    /// processes of live recordings [default: those in this directory, and all that your processes
+    /// record]
     #[arg(value_name = "FILE|PID|NAME")]
     pub recordings: Vec<PathBuf>,
     /// Lets an agent start commands that match, word by word and without a shell: 'cargo metaspy *'; any number of times

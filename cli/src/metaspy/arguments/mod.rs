@@ -57,7 +57,13 @@ pub const STORY: &str = "__story";
 
 /// Profiles a domain, not a call stack: which object, which event, what caused it
 #[derive(Debug, Parser)]
-#[command(name = "metaspy", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    name = "metaspy",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
 #[command(help_template = overview())]
 pub struct Cli {
     /// What to do.
@@ -65,13 +71,15 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands. [`overview`] lists them in groups. The examples come first in a help, and the first ones work wherever
-/// they are pasted.
+/// The commands. [`overview`] lists them in groups. The examples come first in a help, and the
+/// first ones work wherever they are pasted.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Shows a layout engine at work, live. Start here
-    #[command(before_help = "Examples:\n  metaspy demo\n  metaspy demo --record run.spy\n  metaspy demo page.html\n  \
-        metaspy demo --record run.spy --events 10M\n  metaspy demo --record big.spy --events 100M --policy grow")]
+    #[command(
+        before_help = "Examples:\n  metaspy demo\n  metaspy demo --record run.spy\n  metaspy demo page.html\n  \
+        metaspy demo --record run.spy --events 10M\n  metaspy demo --record big.spy --events 100M --policy grow"
+    )]
     Demo(Demo),
     /// Opens the crawler on running processes
     #[command(
@@ -79,8 +87,8 @@ pub enum Command {
         after_help = "A process is recorded live when it was started with METASPY_RECORD=live;\nMETASPY_OBSERVE='Scene::*' says what of it, else it is everything.\nWith METASPY_CONTROL=1 the crawler changes that while it runs (docs/crawler.md)."
     )]
     Attach {
-        /// The numbers or the names of processes, or files; of several with a name the newest. `metaspy list` shows
-        /// them
+        /// The numbers or the names of processes, or files; of several with a name the newest.
+        /// `metaspy list` shows them
         #[arg(value_name = "PID|NAME|FILE")]
         processes: Vec<PathBuf>,
     },
@@ -97,8 +105,8 @@ pub enum Command {
         after_help = "Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
     )]
     Open {
-        /// Files, directories of them, or the names or the processes of live recordings, sealed sets, or `-` for what
-        /// comes on standard input
+        /// Files, directories of them, or the names or the processes of live recordings, sealed
+        /// sets, or `-` for what comes on standard input
         #[arg(required = true, value_name = "FILE|NAME|-")]
         files: Vec<PathBuf>,
         /// Opens on the events of the finding with this number in `metaspy findings`
@@ -115,7 +123,8 @@ pub enum Command {
         after_help = "It ends when the process ends or closes its recording, and when the reader closes the pipe.\nThe process itself takes no part in it (docs/processes.md)."
     )]
     Stream {
-        /// The process, or the name of its recording or a file; `metaspy list` shows those that record
+        /// The process, or the name of its recording or a file; `metaspy list` shows those that
+        /// record
         #[arg(value_name = "PID|NAME|FILE")]
         source: PathBuf,
     },
@@ -243,7 +252,10 @@ pub enum Command {
     )]
     Mcp(Mcp),
     /// Records the revisions of a repository, to compare them
-    #[command(subcommand, before_help = "Example:\n  metaspy history run HEAD~1..HEAD -- cargo metaspy run --release")]
+    #[command(
+        subcommand,
+        before_help = "Example:\n  metaspy history run HEAD~1..HEAD -- cargo metaspy run --release"
+    )]
     History(History),
     /// States which productions of a grammar never match
     #[command(
@@ -264,13 +276,19 @@ pub enum Command {
     )]
     Query(Scale),
     /// Writes recordings as partitioned Parquet; the package `metaspy-scale` has it
-    #[command(disable_help_flag = true, before_help = "Example:\n  metaspy seal run.spy --to s3://bucket/prefix")]
+    #[command(
+        disable_help_flag = true,
+        before_help = "Example:\n  metaspy seal run.spy --to s3://bucket/prefix"
+    )]
     Seal(Scale),
     /// Starts executors for `metaspy query --cluster`; the package `metaspy-scale` has it
     #[command(disable_help_flag = true, before_help = "Example:\n  metaspy cluster --executors 2")]
     Cluster(Scale),
     /// Makes recordings of a sealed set again; the package `metaspy-scale` has it
-    #[command(disable_help_flag = true, before_help = "Example:\n  metaspy restore s3://bucket/prefix --to recordings")]
+    #[command(
+        disable_help_flag = true,
+        before_help = "Example:\n  metaspy restore s3://bucket/prefix --to recordings"
+    )]
     Restore(Scale),
     /// Seals the recordings of a directory as they end; the package `metaspy-scale` has it
     #[command(
@@ -279,10 +297,16 @@ pub enum Command {
     )]
     Ship(Scale),
     /// Serves tallies to Prometheus, and tables as JSON; the package `metaspy-scale` has it
-    #[command(disable_help_flag = true, before_help = "Example:\n  metaspy serve run.spy --listen 127.0.0.1:9464")]
+    #[command(
+        disable_help_flag = true,
+        before_help = "Example:\n  metaspy serve run.spy --listen 127.0.0.1:9464"
+    )]
     Serve(Scale),
     /// Sends spans and metrics to OpenTelemetry; the package `metaspy-scale` has it
-    #[command(disable_help_flag = true, before_help = "Example:\n  metaspy otlp run.spy --to http://localhost:4317")]
+    #[command(
+        disable_help_flag = true,
+        before_help = "Example:\n  metaspy otlp run.spy --to http://localhost:4317"
+    )]
     Otlp(Scale),
     /// Lists the content, damage and gaps of a recording
     #[command(
@@ -327,7 +351,11 @@ mod tests {
         for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
             let help = command.get_before_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.starts_with("Example"), "{}", command.get_name());
-            assert!(help.contains(&format!("metaspy {}", command.get_name())), "{}", command.get_name());
+            assert!(
+                help.contains(&format!("metaspy {}", command.get_name())),
+                "{}",
+                command.get_name()
+            );
         }
     }
 }

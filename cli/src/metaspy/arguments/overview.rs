@@ -24,11 +24,13 @@ pub fn overview() -> String {
         command.get_about().map(ToString::to_string).unwrap_or_default()
     };
     let mut text =
-        "{about}\nUsage: metaspy COMMAND …    (`metaspy COMMAND --help` begins with an example)\n".to_owned();
+        "{about}\nUsage: metaspy COMMAND …    (`metaspy COMMAND --help` begins with an example)\n"
+            .to_owned();
     for (group, names) in GROUPS {
         let mut words = group.split('\n');
         for name in names {
-            text += &format!("{:<10} {name:<12} {}\n", words.next().unwrap_or_default(), about(name));
+            text +=
+                &format!("{:<10} {name:<12} {}\n", words.next().unwrap_or_default(), about(name));
         }
     }
     text += &format!("{:<10} {}: see docs/scale.md\n", "Fleets", FLEETS.join(", "));
@@ -75,11 +77,15 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group() {
-        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).chain(FLEETS).copied().collect();
+        let mut listed: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| *names).chain(FLEETS).copied().collect();
         listed.sort_unstable();
         let all = Cli::command();
-        let mut known: Vec<&str> =
-            all.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name).collect();
+        let mut known: Vec<&str> = all
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(clap::Command::get_name)
+            .collect();
         known.sort_unstable();
         assert_eq!(listed, known);
     }

@@ -15,10 +15,17 @@ use crate::outputs::{OutputPath, document};
 
 /// `metaspy sample`.
 #[derive(Debug, Args)]
-#[command(override_usage = "metaspy sample [OPTIONS] -- CMD...\n       metaspy sample [OPTIONS] --pid PROCESS")]
+#[command(
+    override_usage = "metaspy sample [OPTIONS] -- CMD...\n       metaspy sample [OPTIONS] --pid PROCESS"
+)]
 pub struct Sample {
     /// The program and its arguments
-    #[arg(last = true, value_name = "CMD", required_unless_present = "pid", conflicts_with = "pid")]
+    #[arg(
+        last = true,
+        value_name = "CMD",
+        required_unless_present = "pid",
+        conflicts_with = "pid"
+    )]
     pub command: Vec<OsString>,
     /// A process that runs already, until it ends, or until Ctrl-C
     #[arg(long, value_name = "PROCESS")]
@@ -32,13 +39,15 @@ pub struct Sample {
     /// Which time is sampled
     #[arg(long, default_value = "cpu", value_parser = parse_clock())]
     pub clock: Clock,
-    /// Signals in the program take the samples, not perf; for programs with metaspy's feature `sample`
+    /// Signals in the program take the samples, not perf; for programs with metaspy's feature
+    /// `sample`
     #[arg(long, conflicts_with = "pid")]
     pub timer: bool,
     /// How callers are found
     #[arg(long, default_value = "dwarf", value_parser = parse_stacks())]
     pub stacks: Stacks,
-    /// Bytes of each stack that are copied: up to 64k [default: 16k, or 8k where the system gives little room]
+    /// Bytes of each stack that are copied: up to 64k [default: 16k, or 8k where the system gives
+    /// little room]
     #[arg(long, value_name = "SIZE", value_parser = parse_stack_size)]
     pub stack_size: Option<u32>,
     /// Shows the last ten seconds, once a second, while the program runs
@@ -76,13 +85,16 @@ pub struct Sample {
 fn parse_clock() -> impl TypedValueParser<Value = Clock> {
     let values = Clock::ALL.map(|clock| PossibleValue::new(clock.name()).help(clock.description()));
     let find = |name: String| Clock::ALL.into_iter().find(|clock| clock.name() == name);
-    PossibleValuesParser::new(values).map(move |name| find(name).expect("the parser accepts only these names"))
+    PossibleValuesParser::new(values)
+        .map(move |name| find(name).expect("the parser accepts only these names"))
 }
 
 fn parse_stacks() -> impl TypedValueParser<Value = Stacks> {
-    let values = Stacks::ALL.map(|stacks| PossibleValue::new(stacks.name()).help(stacks.description()));
+    let values =
+        Stacks::ALL.map(|stacks| PossibleValue::new(stacks.name()).help(stacks.description()));
     let find = |name: String| Stacks::ALL.into_iter().find(|stacks| stacks.name() == name);
-    PossibleValuesParser::new(values).map(move |name| find(name).expect("the parser accepts only these names"))
+    PossibleValuesParser::new(values)
+        .map(move |name| find(name).expect("the parser accepts only these names"))
 }
 
 /// A multiple of 8 that fits into a record of the kernel beside the rest of a sample.

@@ -51,7 +51,8 @@ impl StoryProcess {
             std::thread::spawn(move || {
                 let mut piece = [0; 512];
                 while let Ok(read @ 1..) = stderr.read(&mut piece) {
-                    let mut messages = messages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                    let mut messages =
+                        messages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                     let room = MESSAGES.saturating_sub(messages.len());
                     messages.extend_from_slice(&piece[..read.min(room)]);
                 }
@@ -65,7 +66,10 @@ impl StoryProcess {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait()? {
-                return Err(say(format!("the story ended at once ({status}): {}", self.messages())));
+                return Err(say(format!(
+                    "the story ended at once ({status}): {}",
+                    self.messages()
+                )));
             }
             let listed = live::list().into_iter().find(|listed| listed.pid == self.child.id());
             if let Some(listed) = listed
@@ -99,7 +103,8 @@ impl Drop for StoryProcess {
             let _ = stdin.flush();
         }
         let began = Instant::now();
-        while matches!(self.child.try_wait(), Ok(None)) && began.elapsed() < Duration::from_secs(2) {
+        while matches!(self.child.try_wait(), Ok(None)) && began.elapsed() < Duration::from_secs(2)
+        {
             std::thread::sleep(Duration::from_millis(5));
         }
         // It may have ended by itself just now; nothing is left to do then.

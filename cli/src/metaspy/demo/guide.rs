@@ -1,4 +1,5 @@
-//! The guide of the demo: from the page to its finding in three steps, each a view of the live recording.
+//! The guide of the demo: from the page to its finding in three steps, each a view of the live
+//! recording.
 
 use metaspy_core::Store;
 use metaspy_reader::{By, Measure, Scope};
@@ -10,13 +11,21 @@ use metaspy_tui::crawler::command::Screen;
 pub fn cards() -> Vec<Card> {
     vec![
         Card { title: "a layout engine at work", view: None, lines: introduction },
-        Card { title: "which nodes?", view: Some((Screen::Subjects, "site:Scene::needless")), lines: which_nodes },
+        Card {
+            title: "which nodes?",
+            view: Some((Screen::Subjects, "site:Scene::needless")),
+            lines: which_nodes,
+        },
         Card {
             title: "why so often?",
             view: Some((Screen::Subjects, "site:Scene::store outcome:failed")),
             lines: why_so_often,
         },
-        Card { title: "which change?", view: Some((Screen::Events, "site:Scene::change")), lines: which_change },
+        Card {
+            title: "which change?",
+            view: Some((Screen::Events, "site:Scene::change")),
+            lines: which_change,
+        },
         Card { title: "the finding", view: None, lines: finding },
     ]
 }
@@ -35,7 +44,10 @@ fn introduction(_store: &Store) -> Vec<String> {
 
 fn which_nodes(store: &Store) -> Vec<String> {
     lines([
-        format!("{} were needless: nothing had", share(&calls(store, "needless"), &calls(store, "layout"), "layouts")),
+        format!(
+            "{} were needless: nothing had",
+            share(&calls(store, "needless"), &calls(store, "layout"), "layouts")
+        ),
         "changed at, below or above the node, and it had answered the same before.".into(),
         "The nodes are nearly all empty boxes that end a page. (Keys: `2`, then `f`.)".into(),
     ])
@@ -84,7 +96,8 @@ fn finding(_store: &Store) -> Vec<String> {
 fn calls(store: &Store, method: &str) -> Measure {
     let rows = store.tally(By::Site, &Scope::default()).rows;
     let is_it = |path: &str| path.ends_with(&format!("::Scene::{method}"));
-    let found = rows.into_iter().find(|row| row.site.is_some_and(|site| is_it(store.site_path(site))));
+    let found =
+        rows.into_iter().find(|row| row.site.is_some_and(|site| is_it(store.site_path(site))));
     found.map(|row| row.measure).unwrap_or_default()
 }
 

@@ -1,4 +1,5 @@
-//! `metaspy demo`: the layout story, in a process of its own and live in the crawler; or recorded without a screen.
+//! `metaspy demo`: the layout story, in a process of its own and live in the crawler; or recorded
+//! without a screen.
 
 mod child;
 mod guide;

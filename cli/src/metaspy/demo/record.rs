@@ -56,33 +56,54 @@ fn warn_if_spent(file: &Path, limits: &Limits) -> Result<()> {
 
 /// Writes what was called how often.
 fn counts(store: &Store, out: &mut impl Write) -> Result<Ended> {
-    let report = with_time("counting", || Report::new(store, By::Site, &Filter::default(), Top::default()));
+    let report =
+        with_time("counting", || Report::new(store, By::Site, &Filter::default(), Top::default()));
     rows::text::write(out, store, &report, ROWS, Numbers::All, &[])?;
     Ok(if report.damage.is_empty() { Ended::Fine } else { Ended::Failed })
 }
 
 /// Records the story into a file and prints a summary.
-pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl Write) -> Result<Ended> {
+pub fn record(
+    page: Option<&Path>,
+    file: &Path,
+    limits: &Limits,
+    out: &mut impl Write,
+) -> Result<Ended> {
     let is_shipped = page.is_none();
     let page = story::open(page)?;
     if file.exists() && !recording::is_recording(file) {
-        return Err(say(format!("{} exists and is not a recording: choose another name", file.display())));
+        return Err(say(format!(
+            "{} exists and is not a recording: choose another name",
+            file.display()
+        )));
     }
     let policy = match limits.policy {
         arguments::Policy::Newest => Policy::KeepNewest,
         arguments::Policy::Oldest => Policy::KeepOldest,
         arguments::Policy::Grow => Policy::Grow,
     };
-    let builder = Recording::file(file).policy(policy).keep(std::env::var("METASPY_KEEP").unwrap_or_default());
+    let builder = Recording::file(file)
+        .policy(policy)
+        .keep(std::env::var("METASPY_KEEP").unwrap_or_default());
     let builder = limits.budget.into_iter().fold(builder, |builder, budget| builder.budget(budget));
     builder.guarded(true).start()?;
     let seconds = limits.seconds.or(limits.events.is_none().then_some(SECONDS));
-    let end = End { time: seconds.map(Duration::from_secs_f64), events: limits.events, hurry: true, ..End::default() };
+    let end = End {
+        time: seconds.map(Duration::from_secs_f64),
+        events: limits.events,
+        hurry: true,
+        ..End::default()
+    };
     let (name, elements) = (page.name().to_owned(), page.elements());
     let began = Instant::now();
     story::run(page, end)?;
     let took = began.elapsed();
-    writeln!(out, "{name}, {} elements, laid out for {:.1} s", grouped(elements as u64), took.as_secs_f64())?;
+    writeln!(
+        out,
+        "{name}, {} elements, laid out for {:.1} s",
+        grouped(elements as u64),
+        took.as_secs_f64()
+    )?;
     let ended = counts(&live::open(file)?, out)?;
     warn_if_spent(file, limits)?;
     let (spelled, size) = (file_name(file), short_bytes(on_disk(file)));
@@ -95,7 +116,10 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     }
     if is_shipped {
         guide::finding_of(&store).iter().try_for_each(|line| writeln!(out, "{line}"))?;
-        writeln!(out, "The nodes:  metaspy report {spelled} --by subject --filter site:Scene::needless")?;
+        writeln!(
+            out,
+            "The nodes:  metaspy report {spelled} --by subject --filter site:Scene::needless"
+        )?;
     }
     Ok(ended)
 }

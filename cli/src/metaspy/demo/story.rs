@@ -47,21 +47,23 @@ pub fn run(page: Page, end: End) -> Result<()> {
     let recording = Recording::current()?;
     let installed = metaspy_layout_story::profiler().install()?;
     // The layout of a deep page needs more stack than a thread is given.
-    let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(move || -> Result<()> {
-        let mut story = Story::open(&page, SEED)?;
-        let mut goal = Goal::new(end.events);
-        let mut next = Instant::now();
-        let until = Until { time: end.time, stop: Some(&end.stop), ..Until::default() };
-        story.run(until, |_| {
-            if !end.hurry {
-                next += FRAME;
-                std::thread::sleep(next.saturating_duration_since(Instant::now()));
-                next = next.max(Instant::now() - FRAME);
-            }
-            goal.frame(&recording)
-        })?;
-        Ok(())
-    })?;
+    let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(
+        move || -> Result<()> {
+            let mut story = Story::open(&page, SEED)?;
+            let mut goal = Goal::new(end.events);
+            let mut next = Instant::now();
+            let until = Until { time: end.time, stop: Some(&end.stop), ..Until::default() };
+            story.run(until, |_| {
+                if !end.hurry {
+                    next += FRAME;
+                    std::thread::sleep(next.saturating_duration_since(Instant::now()));
+                    next = next.max(Instant::now() - FRAME);
+                }
+                goal.frame(&recording)
+            })?;
+            Ok(())
+        },
+    )?;
     let ended = story.join().map_err(|_| say("the story panicked; its recording is kept"))?;
     drop(installed);
     recording.close();
@@ -86,8 +88,9 @@ pub fn attended(page: Option<&Path>) -> Result<Ended> {
     Ok(Ended::Fine)
 }
 
-/// A number of events to reach. A look opens the recording, which costs more than a frame. So the next look is where seven
-/// eighths of what is left are expected, and soon, because frames differ: one more in eight frames.
+/// A number of events to reach. A look opens the recording, which costs more than a frame. So the
+/// next look is where seven eighths of what is left are expected, and soon, because frames differ:
+/// one more in eight frames.
 struct Goal {
     events: Option<u64>,
     frames: u64,
@@ -114,7 +117,8 @@ impl Goal {
         let (frames, before) = std::mem::replace(&mut self.looked, (self.frames, emitted));
         // The first frame lays out the whole page; the later ones do not.
         let per_frame = (emitted.saturating_sub(before) / (self.frames - frames)).max(1);
-        self.look_at = self.frames + ((goal - emitted) / per_frame * 7 / 8).clamp(1, 1 + self.frames / 8);
+        self.look_at =
+            self.frames + ((goal - emitted) / per_frame * 7 / 8).clamp(1, 1 + self.frames / 8);
         ControlFlow::Continue(())
     }
 }

@@ -51,9 +51,16 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
     }
     let failures = verdict::failures(options.least.fail_under, &report);
     write(out, &options.json, &report, &failures, |out| {
-        text::write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)?;
+        text::write(
+            &mut Page::new(out, io::stdout().is_terminal()),
+            &report,
+            options.top.rows(),
+            &failures,
+        )?;
         match &options.record {
-            Some(file) => writeln!(out, "\nThe parses, event by event:  metaspy open {}", file_name(file)),
+            Some(file) => {
+                writeln!(out, "\nThe parses, event by event:  metaspy open {}", file_name(file))
+            }
             None => Ok(()),
         }
     })?;
@@ -64,15 +71,19 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
 fn draw(page: &Path, recording: &Path, options: &arguments::Grammar) -> Result<()> {
     let store = Store::open(recording)?;
     let grammar = Grammar::read(&store, &Filter::default());
-    let title = options.grammar.as_deref().map_or_else(String::new, |file| file.display().to_string());
-    let scene =
-        draw_grammar(&grammar, &Options { title, findings: Some(findings::search(&store)?), ..Options::default() });
+    let title =
+        options.grammar.as_deref().map_or_else(String::new, |file| file.display().to_string());
+    let scene = draw_grammar(
+        &grammar,
+        &Options { title, findings: Some(findings::search(&store)?), ..Options::default() },
+    );
     let scene = scene.map_err(|error| say(error.to_string()))?;
     blueprint::write(page, &blueprint::page_of(&grammar.graph, &scene))
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {
     let wrong = |what: String| say(format!("--baseline: {}: {what}", path.display()));
-    let json = files::read_argument(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let json =
+        files::read_argument(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     Baseline::parse(&json).map_err(wrong)
 }

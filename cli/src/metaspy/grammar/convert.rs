@@ -6,7 +6,8 @@ use metaspy_instrumenters::productions::pest::{Grammar, Source};
 use metaspy_instrumenters::productions::{self, Counts, Coverage, Row, Verdict};
 use metaspy_report::grammar::skipped::{Named, Skipped};
 use metaspy_report::grammar::{
-    Alternative, Cut, FORMAT, Inputs, Notes, Production, Rejection, Report, Role, Shadow, State, Tries, percent_matched,
+    Alternative, Cut, FORMAT, Inputs, Notes, Production, Rejection, Report, Role, Shadow, State,
+    Tries, percent_matched,
 };
 
 /// The report of `coverage`.
@@ -18,9 +19,11 @@ pub fn report(
     skipped: Skipped,
     timed: bool,
 ) -> Report {
-    let productions: Vec<Production> =
-        (0..grammar.productions().len()).map(|at| production(grammar, coverage, at, timed)).collect();
-    let alternatives = (0..grammar.alternatives().len()).map(|at| alternative(grammar, coverage, at));
+    let productions: Vec<Production> = (0..grammar.productions().len())
+        .map(|at| production(grammar, coverage, at, timed))
+        .collect();
+    let alternatives =
+        (0..grammar.alternatives().len()).map(|at| alternative(grammar, coverage, at));
     let mut stopped = Named::default();
     let (mut accepted_inputs, mut rejections) = (Vec::new(), Vec::new());
     for input in &coverage.inputs {
@@ -69,7 +72,13 @@ fn rejected(input: &str, of: &productions::Rejection) -> Rejection {
 /// An input whose parse was stopped at a limit.
 fn stopped_at(input: &str, limit: &str) -> Rejection {
     let expected = format!("stopped: {limit}");
-    Rejection { input: input.to_owned(), line: None, column: None, expected, message: String::new() }
+    Rejection {
+        input: input.to_owned(),
+        line: None,
+        column: None,
+        expected,
+        message: String::new(),
+    }
 }
 
 fn production(grammar: &Grammar, coverage: &Coverage, at: usize, timed: bool) -> Production {
@@ -119,8 +128,11 @@ fn alternative(grammar: &Grammar, coverage: &Coverage, at: usize) -> Alternative
         shadowed_by: shadow(grammar, coverage, at),
         cut_by: cut(grammar, coverage, at),
         production_number: alternative.production,
-        // A production that the optimiser moved elsewhere is never entered, whatever matches in its place.
-        first: alternative.first.filter(|&first| grammar.productions()[first].role == productions::Role::InUse),
+        // A production that the optimiser moved elsewhere is never entered, whatever matches in its
+        // place.
+        first: alternative
+            .first
+            .filter(|&first| grammar.productions()[first].role == productions::Role::InUse),
     }
 }
 
@@ -170,11 +182,13 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// FNV-1a, 64 bits, of the text of all files one after the other: two runs with the same digest had the same grammar.
+/// FNV-1a, 64 bits, of the text of all files one after the other: two runs with the same digest had
+/// the same grammar.
 fn digest(sources: &[Source]) -> String {
     let bytes = sources.iter().flat_map(|source| source.text.bytes());
-    let hash =
-        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
     format!("{hash:016x}")
 }
 

@@ -40,7 +40,8 @@ impl CorpusInput {
         match &self.origin {
             Origin::Once(text) => Ok(Cow::Borrowed(text)),
             Origin::File(path) => {
-                text_of(files::read(path, MOST_BYTES).map_err(|error| error.to_string())?).map(Cow::Owned)
+                text_of(files::read(path, MOST_BYTES).map_err(|error| error.to_string())?)
+                    .map(Cow::Owned)
             }
         }
     }
@@ -81,7 +82,8 @@ impl Corpus {
                 lines_taken = true;
                 continue;
             }
-            // What was named and is not there is a mistake of the command line; what is only unreadable is counted.
+            // What was named and is not there is a mistake of the command line; what is only
+            // unreadable is counted.
             let metadata = match fs::metadata(place) {
                 Ok(metadata) => metadata,
                 Err(error) => return Err(say(format!("cannot read {}: {error}", place.display()))),
@@ -113,7 +115,9 @@ impl Corpus {
                     match error.loop_ancestor() {
                         Some(_) => self.skipped.loops.push(name),
                         None => {
-                            let why = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                            let why = error
+                                .io_error()
+                                .map_or_else(|| error.to_string(), ToString::to_string);
                             self.skipped.unreadable.push(|| format!("{} ({why})", name()));
                         }
                     }
@@ -125,7 +129,10 @@ impl Corpus {
     fn take_file(&mut self, path: &Path) {
         match fs::canonicalize(path) {
             Ok(real) => match self.met.insert(real) {
-                true => self.found.push(CorpusInput { name: name_of(path), origin: Origin::File(path.to_owned()) }),
+                true => self.found.push(CorpusInput {
+                    name: name_of(path),
+                    origin: Origin::File(path.to_owned()),
+                }),
                 false => self.skipped.repeated += 1,
             },
             Err(error) => self.skipped.unreadable.push(|| format!("{} ({error})", name_of(path))),
@@ -134,7 +141,9 @@ impl Corpus {
 
     fn take_once(&mut self, path: &Path) {
         match files::read_argument(path).map_err(|error| error.to_string()).and_then(text_of) {
-            Ok(text) => self.found.push(CorpusInput { name: name_of(path), origin: Origin::Once(text) }),
+            Ok(text) => {
+                self.found.push(CorpusInput { name: name_of(path), origin: Origin::Once(text) })
+            }
             Err(why) => self.skipped.unreadable.push(|| format!("{} ({why})", name_of(path))),
         }
     }
@@ -144,10 +153,14 @@ impl Corpus {
         let read = io::stdin().lock().take(MOST_LINES + 1).read_to_end(&mut bytes);
         read.map_err(|error| say(format!("cannot read standard input: {error}")))?;
         if bytes.len() as u64 > MOST_LINES {
-            return Err(say(format!("standard input has more than {MOST_LINES} bytes: name files or a directory")));
+            return Err(say(format!(
+                "standard input has more than {MOST_LINES} bytes: name files or a directory"
+            )));
         }
         // The end of the last line begins no further one.
-        let bytes = bytes.strip_suffix(b"\n").or(Some(&bytes).filter(|bytes| !bytes.is_empty()).map(Vec::as_slice));
+        let bytes = bytes
+            .strip_suffix(b"\n")
+            .or(Some(&bytes).filter(|bytes| !bytes.is_empty()).map(Vec::as_slice));
         let lines = bytes.into_iter().flat_map(|bytes| bytes.split(|&byte| byte == b'\n'));
         for (line, number) in lines.zip(1u64..) {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -162,7 +175,8 @@ impl Corpus {
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<String, String> {
-    String::from_utf8(bytes).map_err(|error| format!("not UTF-8 from byte {} on", error.utf8_error().valid_up_to()))
+    String::from_utf8(bytes)
+        .map_err(|error| format!("not UTF-8 from byte {} on", error.utf8_error().valid_up_to()))
 }
 
 /// A path as people write it: without the `./` of a walk that began at `.`.
@@ -193,10 +207,13 @@ mod tests {
 
     #[test]
     fn a_glob_is_about_the_path_below_the_directory_or_about_the_name() {
-        let takes =
-            |glob: &str, path| takes(&set_of(&[glob.to_owned()]).unwrap().unwrap(), Path::new("x.d"), Path::new(path));
+        let takes = |glob: &str, path| {
+            takes(&set_of(&[glob.to_owned()]).unwrap().unwrap(), Path::new("x.d"), Path::new(path))
+        };
         assert!(takes("*.toml", "x.d/a.toml") && takes("*.toml", "x.d/valid/a.toml"));
-        assert!(takes("valid/**", "x.d/valid/a/b.toml") && !takes("valid/**", "x.d/invalid/b.toml"));
+        assert!(
+            takes("valid/**", "x.d/valid/a/b.toml") && !takes("valid/**", "x.d/invalid/b.toml")
+        );
         assert!(takes("spec-*", "x.d/valid/spec-1.toml") && !takes("*.d", "x.d/a.toml"));
     }
 }

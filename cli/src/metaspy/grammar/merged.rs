@@ -53,7 +53,8 @@ struct Part {
     process: u64,
     /// `closed`, `live`, or `killed`: then it holds what happened until then.
     ended: &'static str,
-    /// What the process exited with, if that is known: a test run that failed has another status than 0.
+    /// What the process exited with, if that is known: a test run that failed has another status
+    /// than 0.
     exit: Option<u8>,
 }
 
@@ -83,7 +84,12 @@ pub fn run(options: &arguments::GrammarReport, out: &mut impl Write) -> Result<E
     let is_decided = verdict::undecided(fail_under, &report, is_exact).is_none();
     let failures = verdict::failures(fail_under.filter(|_| is_decided), &report);
     write(out, &options.json, &merged, &failures, |out| {
-        merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)
+        merged.write(
+            &mut Page::new(out, io::stdout().is_terminal()),
+            &report,
+            options.top.rows(),
+            &failures,
+        )
     })?;
     if let Some(undecided) = verdict::undecided(fail_under, &report, is_exact) {
         return Err(say(undecided));
@@ -97,7 +103,8 @@ impl Merged {
         let (Run { name, recordings: files, removed, .. }, other_runs) =
             Run::choose(&options.dir, options.run.as_deref())?;
         let mut rows: BTreeMap<String, MergedProduction> = BTreeMap::new();
-        let (mut recordings, mut unreadable, mut exact) = (Vec::new(), Vec::new(), removed.is_empty());
+        let (mut recordings, mut unreadable, mut exact) =
+            (Vec::new(), Vec::new(), removed.is_empty());
         for path in files {
             match Store::open(&path) {
                 Ok(store) => {
@@ -116,7 +123,11 @@ impl Merged {
         let productions: Vec<MergedProduction> = rows.into_values().collect();
         let in_use = || productions.iter().filter(|row| row.role == Role::InUse);
         let matched = in_use().filter(|row| row.state == State::Matched).count();
-        let coverage = if in_use().count() == 0 { 100.0 } else { 100.0 * matched as f64 / in_use().count() as f64 };
+        let coverage = if in_use().count() == 0 {
+            100.0
+        } else {
+            100.0 * matched as f64 / in_use().count() as f64
+        };
         let other_runs = other_runs.into_iter().map(|run| run.name).collect();
         Ok(Merged {
             format: FORMAT,
@@ -131,14 +142,27 @@ impl Merged {
         })
     }
 
-    fn write(&self, page: &mut Page<impl Write>, report: &Report, top: Top, failures: &[String]) -> io::Result<()> {
+    fn write(
+        &self,
+        page: &mut Page<impl Write>,
+        report: &Report,
+        top: Top,
+        failures: &[String],
+    ) -> io::Result<()> {
         let sign = if self.exact { "" } else { "  (counts are at least what they say)" };
         let of = self.run.as_ref().map_or(String::new(), |run| format!(" of run {}", clean(run)));
-        page.paragraph(0, &format!("{}{of}{sign}", counted(self.recordings.len() as u64, "recording")))?;
+        page.paragraph(
+            0,
+            &format!("{}{of}{sign}", counted(self.recordings.len() as u64, "recording")),
+        )?;
         if !self.other_runs.is_empty() {
-            let names = self.other_runs.iter().map(|run| run.as_deref().unwrap_or("one without a name"));
+            let names =
+                self.other_runs.iter().map(|run| run.as_deref().unwrap_or("one without a name"));
             let names: Vec<_> = names.map(clean).collect();
-            page.paragraph(0, &format!("Other runs are left out: {}. --run NAME reports one.", names.join(", ")))?;
+            page.paragraph(
+                0,
+                &format!("Other runs are left out: {}. --run NAME reports one.", names.join(", ")),
+            )?;
         }
         findings::write(page, report, top)?;
         table::write(page, report, top)?;
@@ -147,8 +171,12 @@ impl Merged {
             let parts = self.recordings.iter().filter(|part| is(part));
             parts.map(|part| format!("{} ({})", part.file, more(part))).collect::<Vec<_>>()
         };
-        let killed = named(|part| part.ended == "killed", |part| format!("process {}", part.process));
-        let failed = named(|part| part.has_failed(), |part| format!("exit status {}", part.exit.unwrap_or(0)));
+        let killed =
+            named(|part| part.ended == "killed", |part| format!("process {}", part.process));
+        let failed = named(
+            |part| part.has_failed(),
+            |part| format!("exit status {}", part.exit.unwrap_or(0)),
+        );
         for (what, names) in [
             ("killed, and counted as far as they went", &killed),
             ("of processes that failed, and counted", &failed),
@@ -156,14 +184,19 @@ impl Merged {
             ("unreadable", &self.unreadable),
         ] {
             if !names.is_empty() {
-                page.list(&format!("{} {what}", counted(names.len() as u64, "recording")), names, 0)?;
+                page.list(
+                    &format!("{} {what}", counted(names.len() as u64, "recording")),
+                    names,
+                    0,
+                )?;
             }
         }
         text::summary(page, report)?;
         failures.iter().try_for_each(|failure| page.paragraph(0, failure))
     }
 
-    /// The same as the report of one run, as far as recordings have it: alternatives and inputs are not in them.
+    /// The same as the report of one run, as far as recordings have it: alternatives and inputs are
+    /// not in them.
     fn report(&self) -> Report {
         let unknown = || Tries { entered: 0, matched: 0 };
         let production = |row: &MergedProduction| Production {
@@ -193,7 +226,14 @@ impl Merged {
             grammar: Vec::new(),
             rule: String::new(),
             digest: String::new(),
-            inputs: Inputs { accepted: 0, rejected: 0, stopped: 0, unreadable: 0, repeated: 0, loops: 0 },
+            inputs: Inputs {
+                accepted: 0,
+                rejected: 0,
+                stopped: 0,
+                unreadable: 0,
+                repeated: 0,
+                loops: 0,
+            },
             coverage: self.coverage,
             productions: self.productions.iter().map(production).collect(),
             alternatives: Vec::new(),

@@ -1,4 +1,5 @@
-//! `metaspy grammar`: which productions of a grammar a set of inputs exercises, and why the others never matched.
+//! `metaspy grammar`: which productions of a grammar a set of inputs exercises, and why the others
+//! never matched.
 //!
 //! It runs the parser itself, and records no program, because a grammar alone is no program. Front
 //! ends and instrumenters share only recordings; `demo` and `grammar` are the two exceptions, each

@@ -22,7 +22,8 @@ pub fn write<W: Write>(
     };
     json.write(out, object, text)?;
     if json.replaces_text() {
-        // The text ends with the failures. JSON does not contain them, so they go to standard error.
+        // The text ends with the failures. JSON does not contain them, so they go to standard
+        // error.
         failures.iter().for_each(|failure| complain("metaspy", failure));
     }
     Ok(())

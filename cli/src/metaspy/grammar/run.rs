@@ -38,12 +38,17 @@ pub fn run(options: &arguments::Grammar, recording: Option<&Path>) -> Result<Rep
     thread::scope(|scope| {
         let parser = thread::Builder::new().name("parser".into()).stack_size(size);
         let running = parser.spawn_scoped(scope, || exercise(options, limits, recording));
-        let running = running.map_err(|error| say(format!("--stack: {size} bytes cannot be had: {error}")))?;
+        let running = running
+            .map_err(|error| say(format!("--stack: {size} bytes cannot be had: {error}")))?;
         running.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
     })
 }
 
-fn exercise(options: &arguments::Grammar, limits: Limits, recording: Option<&Path>) -> Result<Report> {
+fn exercise(
+    options: &arguments::Grammar,
+    limits: Limits,
+    recording: Option<&Path>,
+) -> Result<Report> {
     let sources = options.grammar.iter().chain(&options.with).map(|path| source(path));
     let sources = sources.collect::<Result<Vec<_>>>()?;
     let rule = options.rule.as_deref().unwrap_or_default();
@@ -73,7 +78,9 @@ fn exercise(options: &arguments::Grammar, limits: Limits, recording: Option<&Pat
     if suite.needs_explaining() {
         let mut done = 0;
         suite.explain(|input| {
-            progress.update(|| of_inputs("looked for what takes the place of alternatives in", done, parsed.len()));
+            progress.update(|| {
+                of_inputs("looked for what takes the place of alternatives in", done, parsed.len())
+            });
             done += 1;
             // A file that went away in between explains nothing.
             found[parsed[input]].read().ok().map(|text| text.into_owned())
@@ -115,11 +122,12 @@ impl Drop for Walk {
     }
 }
 
-/// Compiles a grammar on a thread of its own. The time of pest's checks doubles with each rule of some grammars, and
-/// nothing stops them.
+/// Compiles a grammar on a thread of its own. The time of pest's checks doubles with each rule of
+/// some grammars, and nothing stops them.
 fn compile(sources: Vec<Source>, rule: String, stack: usize, within: Duration) -> Result<Grammar> {
     let (send, compiled) = mpsc::channel();
-    let compiler = thread::Builder::new().name("compiler".into()).stack_size(stack.saturating_add(OWN_STACK));
+    let compiler =
+        thread::Builder::new().name("compiler".into()).stack_size(stack.saturating_add(OWN_STACK));
     // If it is late, it ends with the process.
     compiler.spawn(move || _ = send.send(Grammar::new(&sources, &rule)))?;
     match compiled.recv_timeout(within) {
@@ -129,14 +137,18 @@ fn compile(sources: Vec<Source>, rule: String, stack: usize, within: Duration) -
              long sequences and choices rules of their own",
             within.as_secs()
         ))),
-        Err(RecvTimeoutError::Disconnected) => Err(say("the grammar cannot be compiled: pest's compiler failed")),
+        Err(RecvTimeoutError::Disconnected) => {
+            Err(say("the grammar cannot be compiled: pest's compiler failed"))
+        }
     }
 }
 
 fn source(path: &Path) -> Result<Source> {
-    let text = files::read_argument(path).map_err(|error| say(format!("cannot read {}: {error}", path.display())))?;
+    let text = files::read_argument(path)
+        .map_err(|error| say(format!("cannot read {}: {error}", path.display())))?;
     let text = String::from_utf8(text);
-    let text = text.map_err(|_| say(format!("{} is no grammar: it is not UTF-8", path.display())))?;
+    let text =
+        text.map_err(|_| say(format!("{} is no grammar: it is not UTF-8", path.display())))?;
     Ok(Source { name: path.display().to_string(), text })
 }
 
@@ -155,7 +167,11 @@ mod tests {
         }
         text += "r18 = { \"x\" }\n";
         let sources = vec![Source { name: "a.pest".into(), text }];
-        let error = compile(sources, "doc".into(), 1 << 20, Duration::ZERO).expect_err("it takes longer");
-        assert!(error.to_string().starts_with("the grammar does not compile within 0 s"), "{error}");
+        let error =
+            compile(sources, "doc".into(), 1 << 20, Duration::ZERO).expect_err("it takes longer");
+        assert!(
+            error.to_string().starts_with("the grammar does not compile within 0 s"),
+            "{error}"
+        );
     }
 }

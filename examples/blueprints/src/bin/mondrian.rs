@@ -1,5 +1,6 @@
-//! Figures within figures, as Mondrian draws them (*Execution profiling blueprints*, section 5.3): the bounds of a figure are
-//! those of all figures within it, and each figure on the way to a leaf asks for them. With `cached` they are computed once.
+//! Figures within figures, as Mondrian draws them (*Execution profiling blueprints*, section 5.3):
+//! the bounds of a figure are those of all figures within it, and each figure on the way to a leaf
+//! asks for them. With `cached` they are computed once.
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,5 @@
-//! A document of 40 pages whose texts are hexadecimal strings, as browsers print them: written, read, and its text extracted.
+//! A document of 40 pages whose texts are hexadecimal strings, as browsers print them: written,
+//! read, and its text extracted.
 
 use lopdf::content::{Content, Operation};
 use lopdf::{Document, Object, Stream, StringFormat, dictionary};

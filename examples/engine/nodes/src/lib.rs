@@ -1,7 +1,8 @@
 //! A profiler of plan nodes: the rows that each node of a query's plan makes.
 //!
-//! A node at work is a stream that is polled for batches of rows, and it reports each batch to its metrics before the poll
-//! ends. So the rows that were reported while a poll ran, and not to a poll within it, are the rows of that node.
+//! A node at work is a stream that is polled for batches of rows, and it reports each batch to its
+//! metrics before the poll ends. So the rows that were reported while a poll ran, and not to a poll
+//! within it, are the rows of that node.
 
 use std::cell::Cell;
 use std::collections::HashSet;

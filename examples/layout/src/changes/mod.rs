@@ -44,7 +44,8 @@ pub enum Change {
         /// The width in pixels.
         width: f32,
     },
-    /// The pointer moves over a node, which gets a class that no rule mentions. Nothing changes but the class.
+    /// The pointer moves over a node, which gets a class that no rule mentions. Nothing changes but
+    /// the class.
     Hover {
         /// The node.
         node: NodeId,

@@ -46,7 +46,8 @@ impl Script {
         let paragraphs = texts(true);
         let boxes = boxes_within(scene);
         let is_section = |id: &NodeId| (3..=boxes[0] / 3).contains(&boxes[usize::from(*id)]);
-        let is_list = |id: &NodeId| matches!(tag(id), "table" | "ul" | "ol") && scene[*id].children.len() > 1;
+        let is_list =
+            |id: &NodeId| matches!(tag(id), "table" | "ul" | "ol") && scene[*id].children.len() > 1;
         Script {
             dice: Dice(seed),
             texts: if paragraphs.is_empty() { texts(false) } else { paragraphs },
@@ -74,7 +75,8 @@ impl Script {
             changes.push(if full { Change::Trim { node } } else { Change::Append { node } });
         }
         if self.dice.once_in(32) {
-            // What was hidden is shown before something else is hidden, so that most of the page stays on screen.
+            // What was hidden is shown before something else is hidden, so that most of the page
+            // stays on screen.
             let node = self.hidden.take().or_else(|| {
                 self.hidden = self.dice.pick(&self.sections);
                 self.hidden

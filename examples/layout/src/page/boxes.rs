@@ -1,7 +1,8 @@
 //! From the document to boxes.
 //!
-//! An element whose content is all of one line of text, whatever its looks, is one text; text beside boxes gets a box
-//! of its own. The cells of a table become items of the table's grid. Recursion is bounded by the page's depth limit.
+//! An element whose content is all of one line of text, whatever its looks, is one text; text
+//! beside boxes gets a box of its own. The cells of a table become items of the table's grid.
+//! Recursion is bounded by the page's depth limit.
 
 use taffy::prelude::{auto, line, span};
 use taffy::{Display, GridTemplateComponent, Line, NodeId, Style};
@@ -90,10 +91,12 @@ impl Builder<'_> {
 
     /// Makes boxes of the content of an element whose box is `parent`.
     fn fill(&self, scene: &mut Scene, parent: NodeId, element: usize, font: Font) {
-        // The items of flex and grid containers are boxes, even if they would be part of a line elsewhere.
+        // The items of flex and grid containers are boxes, even if they would be part of a line
+        // elsewhere.
         let all_boxes = matches!(scene[parent].style.display, Display::Flex | Display::Grid);
         let mut line = Text::default();
-        let closed = self.dom.tag(element) == "details" && self.dom.attribute(element, "open").is_none();
+        let closed =
+            self.dom.tag(element) == "details" && self.dom.attribute(element, "open").is_none();
         for &child in &self.dom.nodes[element].children {
             let flow = flow(self.dom, child);
             let is_element = !self.dom.tag(child).is_empty();
@@ -130,7 +133,8 @@ impl Builder<'_> {
             text.shape();
             return scene.add(Node::new(tag, Content::Text(text), style), parent, owner);
         }
-        let is_line = children.iter().all(|&child| !self.blocks[child]) && style.display == Display::Block;
+        let is_line =
+            children.iter().all(|&child| !self.blocks[child]) && style.display == Display::Block;
         if is_line && flow != Flow::Table {
             let mut text = Text::default();
             children.iter().for_each(|&child| self.push_inline(child, font, &mut text));
@@ -177,10 +181,15 @@ impl Builder<'_> {
                         // A caption is a row of its own.
                         *row = row.saturating_add(1);
                     }
-                    let across = self.dom.attribute(child, "colspan").and_then(|it| it.parse().ok()).unwrap_or(1u16);
+                    let across = self
+                        .dom
+                        .attribute(child, "colspan")
+                        .and_then(|it| it.parse().ok())
+                        .unwrap_or(1u16);
                     let across = across.clamp(1, 64);
                     scene[cell].style.grid_row = Line { start: line((*row).max(1)), end: span(1) };
-                    scene[cell].style.grid_column = Line { start: line(width.min(1000) as i16 + 1), end: span(across) };
+                    scene[cell].style.grid_column =
+                        Line { start: line(width.min(1000) as i16 + 1), end: span(across) };
                     width += usize::from(across);
                 }
                 _ => {}
@@ -197,7 +206,10 @@ impl Builder<'_> {
             (DomKind::Text(letters), _) => text.push(letters, font),
             (_, Flow::Atom(width)) => {
                 let given = self.dom.attribute(node, "width").and_then(|width| width.parse().ok());
-                text.push_atom(given.filter(|width| (0.0..1e4).contains(width)).unwrap_or(width), font);
+                text.push_atom(
+                    given.filter(|width| (0.0..1e4).contains(width)).unwrap_or(width),
+                    font,
+                );
             }
             _ if self.dom.tag(node) == "br" => text.push_break(font),
             _ => {

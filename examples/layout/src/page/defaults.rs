@@ -1,4 +1,5 @@
-//! What a tag means without a style of its own: the few rules of a browser's style sheet that change sizes.
+//! What a tag means without a style of its own: the few rules of a browser's style sheet that
+//! change sizes.
 
 use taffy::prelude::{auto, length};
 use taffy::{Display, Rect, Style};
@@ -27,25 +28,30 @@ pub(super) enum Flow {
 /// The flow of a tag.
 pub(super) fn flow(tag: &str) -> Flow {
     match tag {
-        "head" | "script" | "style" | "template" | "noscript" | "title" | "meta" | "link" | "base" | "source"
-        | "track" | "param" | "col" | "colgroup" | "datalist" | "dialog" | "area" | "map" => Flow::Hidden,
+        "head" | "script" | "style" | "template" | "noscript" | "title" | "meta" | "link"
+        | "base" | "source" | "track" | "param" | "col" | "colgroup" | "datalist" | "dialog"
+        | "area" | "map" => Flow::Hidden,
         "img" | "svg" | "picture" => Flow::Atom(24.0),
         "input" | "select" | "meter" | "progress" => Flow::Atom(150.0),
-        "video" | "iframe" | "object" | "embed" | "canvas" | "textarea" | "audio" => Flow::Atom(300.0),
+        "video" | "iframe" | "object" | "embed" | "canvas" | "textarea" | "audio" => {
+            Flow::Atom(300.0)
+        }
         "table" => Flow::Table,
         "thead" | "tbody" | "tfoot" | "tr" => Flow::Rows,
         "td" | "th" => Flow::Cell,
-        "html" | "body" | "div" | "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "ul" | "ol" | "li" | "dl" | "dt"
-        | "dd" | "pre" | "blockquote" | "hr" | "section" | "article" | "main" | "nav" | "aside" | "header"
-        | "footer" | "figure" | "figcaption" | "details" | "summary" | "form" | "fieldset" | "legend" | "address"
-        | "center" | "caption" | "menu" | "search" | "hgroup" | "optgroup" | "option" | "dir" | "listing" | "xmp" => {
+        "html" | "body" | "div" | "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "ul" | "ol"
+        | "li" | "dl" | "dt" | "dd" | "pre" | "blockquote" | "hr" | "section" | "article"
+        | "main" | "nav" | "aside" | "header" | "footer" | "figure" | "figcaption" | "details"
+        | "summary" | "form" | "fieldset" | "legend" | "address" | "center" | "caption"
+        | "menu" | "search" | "hgroup" | "optgroup" | "option" | "dir" | "listing" | "xmp" => {
             Flow::Block
         }
         _ => Flow::Inline,
     }
 }
 
-/// The style of a tag that has a box. `font` is what it inherits, and is changed to what it passes on.
+/// The style of a tag that has a box. `font` is what it inherits, and is changed to what it passes
+/// on.
 pub(super) fn style(tag: &str, font: &mut Font) -> Style {
     let mut style = Style { display: Display::Block, ..Style::default() };
     font.size *= match tag {

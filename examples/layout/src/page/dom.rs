@@ -68,7 +68,8 @@ impl Dom {
         let mut open = vec![(0, 0)];
         while let Some((node, depth)) = open.pop() {
             deepest = deepest.max(depth);
-            let elements = self.nodes[node].children.iter().filter(|&&child| !self.tag(child).is_empty());
+            let elements =
+                self.nodes[node].children.iter().filter(|&&child| !self.tag(child).is_empty());
             open.extend(elements.map(|&child| (child, depth + 1)));
         }
         deepest
@@ -105,7 +106,8 @@ impl Dom {
         self.append(parent, node);
     }
 
-    /// The parent of a node, and its place among the children. Searched from the end: that is where parsers work.
+    /// The parent of a node, and its place among the children. Searched from the end: that is where
+    /// parsers work.
     fn place(&self, node: usize) -> Option<(usize, usize)> {
         let parent = self.nodes[node].parent?;
         let at = self.nodes[parent].children.iter().rposition(|&child| child == node);

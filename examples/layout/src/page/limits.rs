@@ -39,7 +39,9 @@ impl Limits {
 /// True if the first bytes are those of HTML, even without any further element.
 pub(super) fn declares_html(html: &[u8]) -> bool {
     let start = html[..html.len().min(1024)].to_ascii_lowercase();
-    ["<!doctype html", "<html", "<body"].iter().any(|tag| start.windows(tag.len()).any(|at| at == tag.as_bytes()))
+    ["<!doctype html", "<html", "<body"]
+        .iter()
+        .any(|tag| start.windows(tag.len()).any(|at| at == tag.as_bytes()))
 }
 
 /// Why a page cannot be laid out.
@@ -81,20 +83,38 @@ pub enum PageError {
 impl fmt::Display for PageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PageError::Unreadable { path, error } => write!(f, "cannot read {}: {error}", path.display()),
-            PageError::Empty => write!(f, "the page is empty: give an HTML file with some text in it"),
-            PageError::NotHtml => write!(f, "the page is not HTML: it holds no element; give an HTML file in UTF-8"),
-            PageError::Blank => write!(f, "nothing can be seen on the page: it has elements, but no text to lay out"),
+            PageError::Unreadable { path, error } => {
+                write!(f, "cannot read {}: {error}", path.display())
+            }
+            PageError::Empty => {
+                write!(f, "the page is empty: give an HTML file with some text in it")
+            }
+            PageError::NotHtml => {
+                write!(f, "the page is not HTML: it holds no element; give an HTML file in UTF-8")
+            }
+            PageError::Blank => write!(
+                f,
+                "nothing can be seen on the page: it has elements, but no text to lay out"
+            ),
             PageError::TooLarge { bytes, limit } => {
                 let mib = |bytes: u64| bytes as f64 / (1 << 20) as f64;
                 let (is, may) = (mib(*bytes), mib(*limit));
-                write!(f, "the page is too large: {is:.1} MiB, the limit is {may:.1} MiB; give a smaller one")
+                write!(
+                    f,
+                    "the page is too large: {is:.1} MiB, the limit is {may:.1} MiB; give a smaller one"
+                )
             }
             PageError::TooManyElements { limit } => {
-                write!(f, "the page has too many elements: the limit is {limit}; give a smaller one")
+                write!(
+                    f,
+                    "the page has too many elements: the limit is {limit}; give a smaller one"
+                )
             }
             PageError::TooDeep { limit } => {
-                write!(f, "the page is nested too deep: the limit is {limit} elements inside each other")
+                write!(
+                    f,
+                    "the page is nested too deep: the limit is {limit} elements inside each other"
+                )
             }
         }
     }

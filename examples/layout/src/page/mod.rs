@@ -24,10 +24,12 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page that the story ships with: The Rust Unstable Book, all chapters on one page (see `pages/SOURCE.md`).
+    /// The page that the story ships with: The Rust Unstable Book, all chapters on one page (see
+    /// `pages/SOURCE.md`).
     pub fn shipped() -> Page {
         let html = include_bytes!("../../pages/unstable-book.html");
-        Page::parse("The Rust Unstable Book", html, Limits::default()).expect("the shipped page is within the limits")
+        Page::parse("The Rust Unstable Book", html, Limits::default())
+            .expect("the shipped page is within the limits")
     }
 
     /// Reads the page in the file at `path`.
@@ -68,7 +70,8 @@ impl Page {
         self.dom.elements()
     }
 
-    /// A tree of boxes for this page, nothing laid out yet. Every call makes a new one, with nodes of its own.
+    /// A tree of boxes for this page, nothing laid out yet. Every call makes a new one, with nodes
+    /// of its own.
     pub fn scene(&self) -> Scene {
         boxes::build(&self.dom)
     }

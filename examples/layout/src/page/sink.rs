@@ -12,10 +12,16 @@ use super::{Limits, PageError};
 
 /// Parses a page, and stops soon after a limit is passed.
 pub(super) fn parse(html: &[u8], limits: Limits) -> Result<Dom, PageError> {
-    // A limit is looked at between pieces, so that a hostile page costs a piece more and not the whole page.
+    // A limit is looked at between pieces, so that a hostile page costs a piece more and not the
+    // whole page.
     const PIECE: usize = 16 << 10;
 
-    let sink = Sink { dom: RefCell::new(Dom::new()), depths: RefCell::default(), elements: Cell::new(0), limits };
+    let sink = Sink {
+        dom: RefCell::new(Dom::new()),
+        depths: RefCell::default(),
+        elements: Cell::new(0),
+        limits,
+    };
     let mut parser = parse_document(sink, Default::default()).from_utf8();
     for piece in html.chunks(PIECE) {
         parser.process(piece.into());
@@ -23,7 +29,11 @@ pub(super) fn parse(html: &[u8], limits: Limits) -> Result<Dom, PageError> {
     }
     let dom = parser.finish()?;
     // Misnested tags move whole subtrees, so the depth is known for certain only at the end.
-    if dom.depth() > limits.depth { Err(PageError::TooDeep { limit: limits.depth }) } else { Ok(dom) }
+    if dom.depth() > limits.depth {
+        Err(PageError::TooDeep { limit: limits.depth })
+    } else {
+        Ok(dom)
+    }
 }
 
 struct Sink {
@@ -95,13 +105,16 @@ impl TreeSink for Sink {
     fn elem_name<'a>(&'a self, target: &'a usize) -> Name<'a> {
         Name(Ref::map(self.dom.borrow(), |dom| match &dom.nodes[*target].kind {
             DomKind::Element { name, .. } => name,
-            other => unreachable!("the parser asks for the names of elements only, not of {other:?}"),
+            other => {
+                unreachable!("the parser asks for the names of elements only, not of {other:?}")
+            }
         }))
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> usize {
         self.elements.set(self.elements.get() + 1);
-        let attributes = attributes.into_iter().map(|it| (it.name.local, it.value.to_string())).collect();
+        let attributes =
+            attributes.into_iter().map(|it| (it.name.local, it.value.to_string())).collect();
         self.dom.borrow_mut().add(DomKind::Element { name, attributes })
     }
 
@@ -136,9 +149,18 @@ impl TreeSink for Sink {
         }
     }
 
-    fn append_based_on_parent_node(&self, element: &usize, previous: &usize, child: NodeOrText<usize>) {
+    fn append_based_on_parent_node(
+        &self,
+        element: &usize,
+        previous: &usize,
+        child: NodeOrText<usize>,
+    ) {
         let has_parent = self.dom.borrow().nodes[*element].parent.is_some();
-        if has_parent { self.append_before_sibling(element, child) } else { self.append(previous, child) }
+        if has_parent {
+            self.append_before_sibling(element, child)
+        } else {
+            self.append(previous, child)
+        }
     }
 
     fn remove_from_parent(&self, target: &usize) {

@@ -5,8 +5,9 @@
 use std::str::FromStr;
 
 use taffy::{
-    AlignContent, AlignItems, BoxSizing, Dimension, Display, FlexDirection, FlexWrap, GridAutoFlow, GridPlacement,
-    GridTemplateComponent, LengthPercentage, LengthPercentageAuto, Line, Overflow, Position, Rect, Style,
+    AlignContent, AlignItems, BoxSizing, Dimension, Display, FlexDirection, FlexWrap, GridAutoFlow,
+    GridPlacement, GridTemplateComponent, LengthPercentage, LengthPercentageAuto, Line, Overflow,
+    Position, Rect, Style,
 };
 
 use crate::text::Font;
@@ -20,7 +21,10 @@ pub(super) fn apply(declarations: &str, style: &mut Style, font: &mut Font) {
 
 /// The display of a `style` attribute, if it has one.
 pub(super) fn display(declarations: &str) -> Option<Display> {
-    split(declarations).filter(|(name, _)| name == "display").filter_map(|(_, value)| read_display(&value)).last()
+    split(declarations)
+        .filter(|(name, _)| name == "display")
+        .filter_map(|(_, value)| read_display(&value))
+        .last()
 }
 
 fn split(declarations: &str) -> impl Iterator<Item = (String, String)> {
@@ -45,14 +49,18 @@ fn declare(name: &str, value: &str, style: &mut Style, font: &mut Font) {
     let pixels = to_pixels(value, font.size);
     match name {
         "font-size" => {
-            // A text that is not seen, or one letter as large as a house, is an ill joke of the page.
+            // A text that is not seen, or one letter as large as a house, is an ill joke of the
+            // page.
             if let Ok(size) = pixels.strip_suffix("px").unwrap_or_default().parse::<f32>() {
                 font.size = size.clamp(1.0, 500.0);
-            } else if let Ok(percent) = pixels.strip_suffix('%').unwrap_or_default().parse::<f32>() {
+            } else if let Ok(percent) = pixels.strip_suffix('%').unwrap_or_default().parse::<f32>()
+            {
                 font.size = (font.size * percent / 100.0).clamp(1.0, 500.0);
             }
         }
-        "font-weight" => font.bold = value == "bold" || value.parse::<u32>().is_ok_and(|weight| weight >= 600),
+        "font-weight" => {
+            font.bold = value == "bold" || value.parse::<u32>().is_ok_and(|weight| weight >= 600)
+        }
         "font-family" => font.mono = value.contains("mono"),
         "white-space" => font.pre = value.starts_with("pre") || value == "nowrap",
         "display" => set(&mut style.display, read_display(value)),
@@ -63,7 +71,9 @@ fn declare(name: &str, value: &str, style: &mut Style, font: &mut Font) {
                 style.overflow = taffy::Point { x: overflow, y: overflow };
             }
         }
-        "aspect-ratio" => style.aspect_ratio = read(value).filter(|ratio: &f32| ratio.is_finite() && *ratio > 0.0),
+        "aspect-ratio" => {
+            style.aspect_ratio = read(value).filter(|ratio: &f32| ratio.is_finite() && *ratio > 0.0)
+        }
         "width" => set::<Dimension>(&mut style.size.width, read(&pixels)),
         "height" => set::<Dimension>(&mut style.size.height, read(&pixels)),
         "min-width" => set::<LengthPercentageAuto>(&mut style.min_size.width, read(&pixels)),
@@ -76,7 +86,10 @@ fn declare(name: &str, value: &str, style: &mut Style, font: &mut Font) {
         "border-width" => set(&mut style.border, sides(&pixels)),
         "border" => {
             let width = pixels.split_whitespace().find_map(read::<LengthPercentage>);
-            set(&mut style.border, width.map(|width| Rect { left: width, right: width, top: width, bottom: width }));
+            set(
+                &mut style.border,
+                width.map(|width| Rect { left: width, right: width, top: width, bottom: width }),
+            );
         }
         "top" => set(&mut style.inset.top, read(&pixels)),
         "left" => set(&mut style.inset.left, read(&pixels)),
@@ -137,9 +150,21 @@ fn flex(value: &str, pixels: &str, style: &mut Style) {
             let mut shares = value.split_whitespace().map_while(share);
             let (grow, shrink) = (shares.next().unwrap_or(1.0), shares.next().unwrap_or(1.0));
             // A bare number as third part is a basis of zero; `to_pixels` has given it a unit.
-            let basis = pixels.split_whitespace().filter(|part| share(part).is_none()).filter_map(read).next_back();
+            let basis = pixels
+                .split_whitespace()
+                .filter(|part| share(part).is_none())
+                .filter_map(read)
+                .next_back();
             let all = value.split_whitespace().count();
-            (grow, shrink, basis.unwrap_or(if all < 3 { Dimension::percent(0.0) } else { Dimension::length(0.0) }))
+            (
+                grow,
+                shrink,
+                basis.unwrap_or(if all < 3 {
+                    Dimension::percent(0.0)
+                } else {
+                    Dimension::length(0.0)
+                }),
+            )
         }
     };
     (style.flex_grow, style.flex_shrink, style.flex_basis) = (grow, shrink, basis);
@@ -200,7 +225,9 @@ fn to_pixels(value: &str, em: f32) -> String {
     let mut pixels = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(first) = rest.chars().next() {
-        let number = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-' && c != '+').unwrap_or(rest.len());
+        let number = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-' && c != '+')
+            .unwrap_or(rest.len());
         let (Ok(amount), true) = (rest[..number].parse::<f32>(), number > 0) else {
             // A word goes over whole, so that a digit in it is no number.
             let word = rest.find(|c: char| !c.is_alphanumeric() && c != '-').unwrap_or(rest.len());
@@ -245,20 +272,28 @@ mod tests {
     #[test]
     fn lengths_of_all_units_become_pixels() {
         assert_eq!(to_pixels("2em 1rem auto 50% 0 3pt", 10.0), "20px 16px auto 50% 0px 4px");
-        assert_eq!(to_pixels("repeat(2, minmax(1em, 1fr)) 4px", 10.0), "repeat(2, minmax(10px, 1fr)) 4px");
+        assert_eq!(
+            to_pixels("repeat(2, minmax(1em, 1fr)) 4px", 10.0),
+            "repeat(2, minmax(10px, 1fr)) 4px"
+        );
     }
 
     #[test]
     fn sides_run_clockwise_from_the_top() {
         let length = LengthPercentageAuto::length;
-        let margin = Rect { top: length(1.0), right: length(2.0), bottom: length(3.0), left: length(2.0) };
+        let margin =
+            Rect { top: length(1.0), right: length(2.0), bottom: length(3.0), left: length(2.0) };
         check("margin: 1px 2px 3px", Style { margin, ..Style::default() });
     }
 
     #[test]
     fn flex_has_short_forms() {
-        let flex =
-            |flex_grow, flex_shrink, flex_basis| Style { flex_grow, flex_shrink, flex_basis, ..Style::default() };
+        let flex = |flex_grow, flex_shrink, flex_basis| Style {
+            flex_grow,
+            flex_shrink,
+            flex_basis,
+            ..Style::default()
+        };
         check("flex: 1", flex(1.0, 1.0, Dimension::percent(0.0)));
         check("flex: 1 1 0", flex(1.0, 1.0, Dimension::length(0.0)));
         check("flex: 2 0 10em", flex(2.0, 0.0, Dimension::length(160.0)));
@@ -291,8 +326,28 @@ mod tests {
 
     #[test]
     fn no_value_makes_the_reader_panic() {
-        for value in ["-", ".", "1e", "é3em", "+-", "((", "))", "1px2px", "99999999999999999999em", "%", "3-3"] {
-            for name in ["margin", "width", "flex", "grid-template-columns", "grid-column", "font-size", "gap"] {
+        for value in [
+            "-",
+            ".",
+            "1e",
+            "é3em",
+            "+-",
+            "((",
+            "))",
+            "1px2px",
+            "99999999999999999999em",
+            "%",
+            "3-3",
+        ] {
+            for name in [
+                "margin",
+                "width",
+                "flex",
+                "grid-template-columns",
+                "grid-column",
+                "font-size",
+                "gap",
+            ] {
                 apply(&format!("{name}: {value}"), &mut Style::default(), &mut Font::default());
             }
         }

@@ -75,7 +75,10 @@ fn a_missing_file_and_a_directory_are_unreadable() {
 #[test]
 fn elements_nested_10_000_deep_are_refused() {
     for tag in ["div", "span", "b", "ul><li", "table><tr><td"] {
-        check_refused(format!("<{tag}>").repeat(10_000).as_bytes(), "nested too deep: the limit is 96");
+        check_refused(
+            format!("<{tag}>").repeat(10_000).as_bytes(),
+            "nested too deep: the limit is 96",
+        );
     }
 }
 
@@ -130,9 +133,11 @@ fn cells_are_laid_out_by_the_table_and_owned_by_the_row() {
 
 #[test]
 fn closed_details_show_their_summary_only() {
-    let mut scene = parse("<details><summary>more</summary><p>hidden</p></details>").unwrap().scene();
+    let mut scene =
+        parse("<details><summary>more</summary><p>hidden</p></details>").unwrap().scene();
     scene.relayout().unwrap();
-    let height = |tag| scene.ids().find(|&id| &*scene[id].tag == tag).map(|id| scene[id].place.size.height);
+    let height =
+        |tag| scene.ids().find(|&id| &*scene[id].tag == tag).map(|id| scene[id].place.size.height);
     assert_eq!((height("summary"), height("p")), (Some(23.0), Some(0.0)));
 }
 

@@ -56,7 +56,8 @@ impl Text {
     pub fn shape(&mut self) {
         self.words.clear();
         self.line_height = self.runs.iter().map(|run| run.font.line_height()).fold(0.0, f32::max);
-        let mut shaper = Shaper { words: &mut self.words, open: false, gap: 0.0, begins_line: false };
+        let mut shaper =
+            Shaper { words: &mut self.words, open: false, gap: 0.0, begins_line: false };
         for run in &self.runs {
             match run.atom {
                 Some(width) => shaper.atom(width),

@@ -14,7 +14,11 @@ fn mono() -> Font {
 /// Lines and width in letters, of letters six pixels wide.
 fn check(letters: &str, available: AvailableSpace, expected: (f32, f32)) {
     let size = text(letters, mono()).measure(available);
-    assert_eq!((size.height / mono().line_height(), size.width / 6.0), expected, "{letters:?} in {available:?}");
+    assert_eq!(
+        (size.height / mono().line_height(), size.width / 6.0),
+        expected,
+        "{letters:?} in {available:?}"
+    );
 }
 
 #[test]

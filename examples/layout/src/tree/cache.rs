@@ -49,7 +49,12 @@ impl Scene {
 
     /// Gives a result to the cache of a node. It fails where the cache does not keep it.
     #[observe(subject = (&self.owner, node))]
-    fn store(&mut self, node: u64, input: &LayoutInput, output: LayoutOutput) -> Result<(), Forgotten> {
+    fn store(
+        &mut self,
+        node: u64,
+        input: &LayoutInput,
+        output: LayoutOutput,
+    ) -> Result<(), Forgotten> {
         let kept = is_kept(input, &output);
         self[NodeId::from(node)].cache.store(input, output);
         self.counts.stores += 1;
@@ -58,7 +63,8 @@ impl Scene {
     }
 }
 
-/// True if taffy's cache keeps such a result. It does not keep a size whose margins collapse with those around it.
+/// True if taffy's cache keeps such a result. It does not keep a size whose margins collapse with
+/// those around it.
 fn is_kept(input: &LayoutInput, output: &LayoutOutput) -> bool {
     input.run_mode == RunMode::PerformLayout
         || (output.top_margin == CollapsibleMarginSet::ZERO

@@ -20,7 +20,8 @@ impl Scene {
         let node = NodeId::from(node);
         self.counts.changes += 1;
         self.apply(change, node);
-        // This tree is as careful as most: whatever happens to a node makes it dirty, even a class without a rule.
+        // This tree is as careful as most: whatever happens to a node makes it dirty, even a class
+        // without a rule.
         self.dirty(node, change, current().filter(|&event| Some(event) != around));
     }
 

@@ -1,7 +1,7 @@
 //! What is dirty, and why.
 //!
-//! A change makes its node dirty and every node above it, as their layouts were made from its. Each of them remembers
-//! every change that did so, until the next layout.
+//! A change makes its node dirty and every node above it, as their layouts were made from its. Each
+//! of them remembers every change that did so, until the next layout.
 
 use taffy::{ClearState, NodeId};
 
@@ -28,8 +28,8 @@ pub enum Why {
     Above,
     /// Something beside it changed, and left it a space that it never had to fill before.
     Beside,
-    /// Nothing changed at it, below it or above it, and it has answered the same request before: this should not have
-    /// happened.
+    /// Nothing changed at it, below it or above it, and it has answered the same request before:
+    /// this should not have happened.
     Needless,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! - `owner`: an element belongs to another.
 //! - `sibling`: the next element with the same owner.
-//! - `cache`: the layout that a node keeps was made from those of others, and is void when one of them changes.
+//! - `cache`: the layout that a node keeps was made from those of others, and is void when one of
+//!   them changes.
 
 use metaspy::{Subject, label, relate};
 use taffy::NodeId;

@@ -1,9 +1,9 @@
 //! Laying out one node: ask its cache, else let taffy compute it.
 
 use taffy::{
-    AvailableSpace, Display, Layout, LayoutInput, LayoutOutput, LayoutPartialTree, NodeId, RunMode, Size, Style,
-    compute_block_layout, compute_cached_layout, compute_flexbox_layout, compute_grid_layout, compute_hidden_layout,
-    compute_leaf_layout, compute_oof_layout,
+    AvailableSpace, Display, Layout, LayoutInput, LayoutOutput, LayoutPartialTree, NodeId, RunMode,
+    Size, Style, compute_block_layout, compute_cached_layout, compute_flexbox_layout,
+    compute_grid_layout, compute_hidden_layout, compute_leaf_layout, compute_oof_layout,
 };
 
 use metaspy::{EventId, current, link, observe};
@@ -70,7 +70,8 @@ impl Scene {
         output
     }
 
-    /// Says that a node is laid out with no change at it, below it or above it, in a space that it has filled before.
+    /// Says that a node is laid out with no change at it, below it or above it, in a space that it
+    /// has filled before.
     #[observe(subject = (&self.owner, node))]
     fn needless(&mut self, node: u64) {
         let _ = node;
@@ -90,7 +91,12 @@ impl Scene {
 
     fn layout_text(&mut self, id: NodeId, inputs: LayoutInput) -> LayoutOutput {
         let style = self[id].style.clone();
-        compute_leaf_layout(inputs, &style, |_, _| 0.0, |_, available| self.measure(id.into(), available.width))
+        compute_leaf_layout(
+            inputs,
+            &style,
+            |_, _| 0.0,
+            |_, available| self.measure(id.into(), available.width),
+        )
     }
 
     /// Measures the text of a node in a space.

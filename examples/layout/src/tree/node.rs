@@ -29,7 +29,8 @@ pub struct Node {
     pub(super) cache: Cache,
     /// Measurements requested since it was last dirty.
     pub(super) requests: SeenRequests,
-    /// The changes since the last layout that made it dirty, by their place among the scene's causes.
+    /// The changes since the last layout that made it dirty, by their place among the scene's
+    /// causes.
     pub(super) reasons: Vec<u32>,
     /// True if one of the reasons changed this very node, and not one below it.
     pub(super) changed: bool,

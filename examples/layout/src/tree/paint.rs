@@ -44,7 +44,8 @@ impl Scene {
         let at = Point { x: at.x + node.place.location.x, y: at.y + node.place.location.y };
         painted.nodes += 1;
         for number in [at.x, at.y, node.place.size.width, node.place.size.height] {
-            painted.sum = (painted.sum ^ u64::from(number.to_bits())).wrapping_mul(0x0000_0100_0000_01B3);
+            painted.sum =
+                (painted.sum ^ u64::from(number.to_bits())).wrapping_mul(0x0000_0100_0000_01B3);
         }
         for index in 0..self[id].children.len() {
             let child = self[id].children[index];
@@ -58,7 +59,10 @@ impl Scene {
     fn is_visible(&self, id: NodeId, parent: Point<f32>) -> bool {
         let node = &self[id];
         let top = parent.y + node.place.location.y;
-        let (height, overflow) = (node.place.size.height, node.place.scrollable_overflow_rect.bottom);
-        node.style.display != Display::None && top <= self.window.height && top + height.max(overflow) >= 0.0
+        let (height, overflow) =
+            (node.place.size.height, node.place.scrollable_overflow_rect.bottom);
+        node.style.display != Display::None
+            && top <= self.window.height
+            && top + height.max(overflow) >= 0.0
     }
 }

@@ -29,14 +29,19 @@ impl SeenRequests {
     }
 }
 
-/// All that an answer depends on, mixed. It is done for each re-layout, so it is a few instructions.
+/// All that an answer depends on, mixed. It is done for each re-layout, so it is a few
+/// instructions.
 fn hash(inputs: &LayoutInput) -> u64 {
-    let LayoutInput { known_dimensions: known, parent_size: parent, available_space: space, .. } = inputs;
+    let LayoutInput {
+        known_dimensions: known, parent_size: parent, available_space: space, ..
+    } = inputs;
     let definite = inputs.known_dimensions_are_definite;
     let collapsible = inputs.vertical_margins_are_collapsible;
     let flags = [definite.width, definite.height, collapsible.start, collapsible.end];
     let modes = [inputs.run_mode as u64, inputs.sizing_mode as u64, inputs.axis as u64];
-    let modes = flags.iter().fold(modes[0] << 4 | modes[1] << 2 | modes[2], |bits, &flag| bits << 1 | u64::from(flag));
+    let modes = flags
+        .iter()
+        .fold(modes[0] << 4 | modes[1] << 2 | modes[2], |bits, &flag| bits << 1 | u64::from(flag));
     let pair = |one: Option<f32>, other: Option<f32>| bits(one) << 32 | bits(other);
     let spaces = [space.width, space.height].map(|space| match space {
         AvailableSpace::Definite(length) => length.to_bits(),
@@ -45,7 +50,9 @@ fn hash(inputs: &LayoutInput) -> u64 {
     });
     let spaces = u64::from(spaces[0]) << 32 | u64::from(spaces[1]);
     let words = [pair(known.width, known.height), pair(parent.width, parent.height), spaces, modes];
-    words.iter().fold(0, |mixed: u64, word| (mixed.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95))
+    words.iter().fold(0, |mixed: u64, word| {
+        (mixed.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95)
+    })
 }
 
 /// A length, or none, which is no length that occurs.

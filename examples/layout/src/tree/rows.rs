@@ -1,7 +1,7 @@
 //! Rows appended to tables and lists.
 //!
-//! Rows that are taken away are kept and used again, so that a page that changes for hours does not grow, and a node
-//! never changes its identity.
+//! Rows that are taken away are kept and used again, so that a page that changes for hours does not
+//! grow, and a node never changes its identity.
 
 use taffy::prelude::{line, span};
 use taffy::{Display, Line, NodeId, Rect, Style};
@@ -66,7 +66,14 @@ impl Scene {
         (0..columns).map(cell).collect()
     }
 
-    fn make_box(&mut self, tag: &str, style: Style, words: &str, parent: NodeId, owner: NodeId) -> NodeId {
+    fn make_box(
+        &mut self,
+        tag: &str,
+        style: Style,
+        words: &str,
+        parent: NodeId,
+        owner: NodeId,
+    ) -> NodeId {
         let mut text = Text::default();
         text.push(words, Font::default());
         text.shape();
@@ -90,7 +97,8 @@ impl Scene {
 
 /// What is written in a new row.
 fn words(row: usize, column: usize) -> String {
-    const WORDS: [&str; 7] = ["tracking issue", "unstable", "x86_64", "feature gate", "no", "accepted", "see above"];
+    const WORDS: [&str; 7] =
+        ["tracking issue", "unstable", "x86_64", "feature gate", "no", "accepted", "see above"];
     match column {
         0 => format!("new row {}", row + 1),
         _ => WORDS[(row * 3 + column * 5) % WORDS.len()].to_owned(),

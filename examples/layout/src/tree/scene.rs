@@ -15,7 +15,8 @@ use crate::changes::Change;
 
 /// A page as a tree of boxes.
 ///
-/// Nodes are added once and never go away; their ids are dense, and each keeps its identity for good.
+/// Nodes are added once and never go away; their ids are dense, and each keeps its identity for
+/// good.
 #[derive(Debug)]
 pub struct Scene {
     /// Whose nodes they are: node 5 of another scene is another subject.
@@ -44,7 +45,11 @@ pub struct Overrun {
 
 impl fmt::Display for Overrun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the page is too costly to lay out: one layout of it does more than {} re-layouts", self.limit)
+        write!(
+            f,
+            "the page is too costly to lay out: one layout of it does more than {} re-layouts",
+            self.limit
+        )
     }
 }
 
@@ -56,7 +61,11 @@ impl Scene {
     pub const WORK: u64 = 5_000_000;
 
     pub(crate) fn new() -> Scene {
-        let root = Node::new("html", Content::Boxes, Style { display: taffy::Display::Block, ..Style::default() });
+        let root = Node::new(
+            "html",
+            Content::Boxes,
+            Style { display: taffy::Display::Block, ..Style::default() },
+        );
         Scene {
             owner: Owner::new("node"),
             introduced: false,
@@ -111,8 +120,11 @@ impl Scene {
         let node = &self[id];
         let number = u64::from(id);
         // A page may call its elements what it likes, terminal escapes included.
-        let tag =
-            if node.tag.is_empty() { "text".into() } else { node.tag.escape_debug().take(24).collect::<String>() };
+        let tag = if node.tag.is_empty() {
+            "text".into()
+        } else {
+            node.tag.escape_debug().take(24).collect::<String>()
+        };
         match node.text().map(|text| text.beginning(24)) {
             Some(text) if !text.is_empty() => format!("#{number} <{tag}> {text:?}"),
             _ => format!("#{number} <{tag}>"),

@@ -38,7 +38,8 @@ fn boxes_stand_below_each_other_and_flex_items_beside() {
 #[test]
 fn the_cells_of_a_column_are_equally_wide() {
     let scene = scene("<table><tr><td>long word<td>x<tr><td>a<td>y");
-    let cells: Vec<_> = scene.ids().filter(|&id| &*scene[id].tag == "td").map(|id| scene[id].place).collect();
+    let cells: Vec<_> =
+        scene.ids().filter(|&id| &*scene[id].tag == "td").map(|id| scene[id].place).collect();
     assert_eq!(cells[0].size.width, cells[2].size.width);
     assert_eq!(cells[1].location.x, cells[3].location.x);
     assert_eq!(cells[0].location.y, cells[1].location.y);
@@ -53,7 +54,10 @@ fn a_node_remembers_every_change_that_made_it_dirty() {
     scene.make(first);
     scene.make(second);
     let reasons = |id| scene.reasons(id).map(|cause| cause.change).collect::<Vec<_>>();
-    assert_eq!((reasons(p), reasons(h1), reasons(div)), (vec![first], vec![second], vec![first, second]));
+    assert_eq!(
+        (reasons(p), reasons(h1), reasons(div)),
+        (vec![first], vec![second], vec![first, second])
+    );
     scene.relayout().unwrap();
     assert_eq!(scene.reasons(div).count(), 0);
 }
@@ -126,7 +130,8 @@ fn an_incremental_layout_equals_a_full_layout() {
             same.frame(&brute).into_iter().for_each(|change| brute.make(change));
             brute.dirty_all();
             brute.relayout().unwrap();
-            let differs = places(&careful).into_iter().zip(places(&brute)).find(|(one, other)| one != other);
+            let differs =
+                places(&careful).into_iter().zip(places(&brute)).find(|(one, other)| one != other);
             assert_eq!(differs, None, "seed {seed}, frame {frame}: {html}");
         }
     }
@@ -150,7 +155,9 @@ fn random_page(seed: u64) -> String {
         match dice.roll() % 4 {
             0 => page.push_str(OPEN[(dice.roll() % 8) as usize]),
             1 => page.push_str(["</div>", "</ul>", "</table>"][(dice.roll() % 3) as usize]),
-            2 => page.push_str("<p>some words of a paragraph that is long enough to break at some width</p>"),
+            2 => page.push_str(
+                "<p>some words of a paragraph that is long enough to break at some width</p>",
+            ),
             _ => page.push_str("<div></div> beside"),
         }
     }

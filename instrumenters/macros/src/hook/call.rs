@@ -31,11 +31,18 @@ impl Call<'_> {
     }
 
     /// Inserts the hook into a function.
-    pub fn hook(&self, attrs: &mut Vec<Attribute>, sig: &Signature, block: &mut Block) -> Result<()> {
+    pub fn hook(
+        &self,
+        attrs: &mut Vec<Attribute>,
+        sig: &Signature,
+        block: &mut Block,
+    ) -> Result<()> {
         if let (Some(span), true) = (self.options.caller, sig.asyncness.is_some()) {
             return Err(Error::new(span, NO_CALLER));
         }
-        if self.options.caller.is_some() && !attrs.iter().any(|attr| attr.path().is_ident("track_caller")) {
+        if self.options.caller.is_some()
+            && !attrs.iter().any(|attr| attr.path().is_ident("track_caller"))
+        {
             attrs.push(parse_quote!(#[track_caller]));
         }
         match Call::is_async(sig, block) {
@@ -50,7 +57,11 @@ impl Call<'_> {
         let output = Output::of(&sig.output);
         let shows_value = self.shows_value(&output)?;
         let mut is_announced = true;
-        let ty = if output.is_whole() || output.shows_outcome() || shows_value { output.ty() } else { None };
+        let ty = if output.is_whole() || output.shows_outcome() || shows_value {
+            output.ty()
+        } else {
+            None
+        };
         if let Some(ty) = &ty
             && (output.shows_outcome() || shows_value)
         {
@@ -67,11 +78,13 @@ impl Call<'_> {
         let stmts = &block.stmts;
         let body = match ty {
             None => quote_spanned!(Span::mixed_site()=> { #(#stmts)* }),
-            Some(_) if matches!(output, Output::Unit) && !shows_value => quote_spanned!(Span::mixed_site()=>
-                { #(#stmts)* }
-                #[allow(unreachable_code)]
-                __call.done(#krate::__private::Outcome::Returned)
-            ),
+            Some(_) if matches!(output, Output::Unit) && !shows_value => {
+                quote_spanned!(Span::mixed_site()=>
+                    { #(#stmts)* }
+                    #[allow(unreachable_code)]
+                    __call.done(#krate::__private::Outcome::Returned)
+                )
+            }
             Some(ty) => {
                 let value = self.value_statement(shows_value);
                 let outcome = self.outcome(&output, quote_spanned!(Span::mixed_site()=> &__value));

@@ -78,7 +78,8 @@ impl Entry<'_> {
             // With this span, the compiler's error points at a subject that cannot be identified.
             let at = Span::mixed_site().located_at(subject.span());
             if !plain_expr::is_plain(subject) {
-                let identity = quote_spanned!(at=> #krate::__private::Identify::identify(&(#subject)));
+                let identity =
+                    quote_spanned!(at=> #krate::__private::Identify::identify(&(#subject)));
                 return quote_spanned!(Span::mixed_site()=> #krate::__private::subject(|| #identity));
             }
             let stated = quote_spanned!(at=> #krate::__private::stated(&(#subject)));

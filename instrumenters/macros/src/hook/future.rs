@@ -18,12 +18,17 @@ pub fn hook(call: &Call<'_>, sig: &Signature, block: &mut Block) {
     if sig.asyncness.is_some() {
         let output = Output::of(&sig.output);
         let body = hint(&output, &block.stmts);
-        let polled = polled(call, &output, quote_spanned!(Span::mixed_site()=> async move { #body }));
+        let polled =
+            polled(call, &output, quote_spanned!(Span::mixed_site()=> async move { #body }));
         replace(block, quote_spanned!(Span::mixed_site()=> #before #polled));
     } else if let Some(made) = tail(sig, block) {
         let output = returned(sig).and_then(output::of_future).unwrap_or(Output::Opaque);
         let (capture, stmts) = (&made.capture, &made.block.stmts);
-        let polled = polled(call, &output, quote_spanned!(Span::mixed_site()=> async #capture { #(#stmts)* }));
+        let polled = polled(
+            call,
+            &output,
+            quote_spanned!(Span::mixed_site()=> async #capture { #(#stmts)* }),
+        );
         // A capture by reference outlives the function, or the block could not be returned.
         made.capture.get_or_insert_with(Default::default);
         replace(&mut made.block, polled);
@@ -85,7 +90,9 @@ fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream 
     };
     let made = match call.options.args.is_empty() && call.options.caller.is_none() {
         true => quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::new(__site)),
-        false => quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::showing(__site, __shown)),
+        false => {
+            quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::showing(__site, __shown))
+        }
     };
     let names = match (&value, output.shows_outcome()) {
         (Some(_), _) => quote_spanned!(Span::mixed_site()=> __value, __returned),
@@ -153,5 +160,6 @@ fn made(expr: &mut Expr) -> Option<&mut ExprAsync> {
 
 fn is_box_pin(path: &syn::Path) -> bool {
     let mut last = path.segments.iter().rev();
-    last.next().is_some_and(|last| last.ident == "pin") && last.next().is_some_and(|owner| owner.ident == "Box")
+    last.next().is_some_and(|last| last.ident == "pin")
+        && last.next().is_some_and(|owner| owner.ident == "Box")
 }

@@ -14,7 +14,10 @@ mod within;
 use metaspy_syntax::{name, waiting};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, Path, Result, Signature, TraitItem, Visibility};
+use syn::{
+    Attribute, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, Path, Result, Signature, TraitItem,
+    Visibility,
+};
 
 use crate::hook::call::Call;
 use crate::hook::self_type::SelfType;
@@ -32,7 +35,8 @@ pub fn function(mut function: ItemFn, options: &Options) -> Result<TokenStream> 
     let reach = if is_method(&function) { Reach::Body } else { Reach::Sibling("") };
     let name = site::name_of("", options, &function.sig);
     let ItemFn { attrs, vis, sig, block, .. } = &mut function;
-    let sibling = Function { attrs, vis, sig, block }.observe(options, &Within::module(), &name, reach)?;
+    let sibling =
+        Function { attrs, vis, sig, block }.observe(options, &Within::module(), &name, reach)?;
     Ok(quote!(#function #sibling))
 }
 
@@ -49,7 +53,11 @@ fn is_method(function: &ItemFn) -> bool {
 }
 
 /// Hooks all methods of an `impl`.
-pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Options) -> Result<TokenStream> {
+pub fn implementation(
+    mut item: ItemImpl,
+    verdicts: Vec<Verdict>,
+    options: &Options,
+) -> Result<TokenStream> {
     let within = Within::implementation(&item, options);
     let prefix = within.owner.names().join("::");
     let reach = if item.trait_.is_some() { Reach::Body } else { Reach::Sibling("Self") };
@@ -60,8 +68,12 @@ pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Opti
         match (item, verdict) {
             (ImplItem::Fn(method), Verdict::Observe(own)) => {
                 let name = site::name_of(&prefix, &own, &method.sig);
-                let function =
-                    Function { attrs: &mut method.attrs, vis: &method.vis, sig: &method.sig, block: &mut method.block };
+                let function = Function {
+                    attrs: &mut method.attrs,
+                    vis: &method.vis,
+                    sig: &method.sig,
+                    block: &mut method.block,
+                };
                 siblings.push(ImplItem::Verbatim(function.observe(&own, &within, &name, reach)?));
             }
             (ImplItem::Fn(method), Verdict::Skip(reason)) => {
@@ -71,7 +83,9 @@ pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Opti
             }
             (ImplItem::Macro(made), Verdict::Skip(reason)) => {
                 let name = format!("{prefix}::{}!", name::of_path(&made.mac.path));
-                beside.extend(skipped(&krate, &name, &Place::of_item(made), reason).beside(&made.attrs));
+                beside.extend(
+                    skipped(&krate, &name, &Place::of_item(made), reason).beside(&made.attrs),
+                );
             }
             _ => {}
         }
@@ -81,7 +95,11 @@ pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Opti
 }
 
 /// Hooks the default methods of a trait.
-pub fn declaration(mut item: ItemTrait, verdicts: Vec<Verdict>, options: &Options) -> Result<TokenStream> {
+pub fn declaration(
+    mut item: ItemTrait,
+    verdicts: Vec<Verdict>,
+    options: &Options,
+) -> Result<TokenStream> {
     let within = Within::declaration(&item, options);
     let prefix = within.owner.names().join("::");
     let krate = options.krate();
@@ -91,8 +109,12 @@ pub fn declaration(mut item: ItemTrait, verdicts: Vec<Verdict>, options: &Option
             (TraitItem::Fn(method), Verdict::Observe(own)) => {
                 let name = site::name_of(&prefix, &own, &method.sig);
                 let Some(block) = &mut method.default else { continue };
-                let function =
-                    Function { attrs: &mut method.attrs, vis: &Visibility::Inherited, sig: &method.sig, block };
+                let function = Function {
+                    attrs: &mut method.attrs,
+                    vis: &Visibility::Inherited,
+                    sig: &method.sig,
+                    block,
+                };
                 function.observe(&own, &within, &name, Reach::Body)?;
             }
             (TraitItem::Fn(method), Verdict::Skip(reason)) => {
@@ -102,7 +124,9 @@ pub fn declaration(mut item: ItemTrait, verdicts: Vec<Verdict>, options: &Option
             }
             (TraitItem::Macro(made), Verdict::Skip(reason)) => {
                 let name = format!("{prefix}::{}!", name::of_path(&made.mac.path));
-                beside.extend(skipped(&krate, &name, &Place::of_item(made), reason).beside(&made.attrs));
+                beside.extend(
+                    skipped(&krate, &name, &Place::of_item(made), reason).beside(&made.attrs),
+                );
             }
             _ => {}
         }
@@ -129,7 +153,13 @@ struct Function<'a> {
 
 impl Function<'_> {
     /// Inserts a hook, and returns the code that must stand beside the function.
-    fn observe(self, options: &Options, within: &Within, name: &str, reach: Reach) -> Result<TokenStream> {
+    fn observe(
+        self,
+        options: &Options,
+        within: &Within,
+        name: &str,
+        reach: Reach,
+    ) -> Result<TokenStream> {
         let Function { attrs, vis, sig, block } = self;
         let krate = options.krate();
         let place = Place::of_function(sig, block.brace_token.span.close());
@@ -137,7 +167,15 @@ impl Function<'_> {
         let facts = within.facts(sig, attrs, vis, block, kind);
         let facts = facts.to_string() + &waiting::word_of(block) + options.arguments_word(sig);
         let owner = within.defined.as_ref();
-        let definition = Definition { krate: &krate, kind, name, place: &place, skipped: None, facts: &facts, owner };
+        let definition = Definition {
+            krate: &krate,
+            kind,
+            name,
+            place: &place,
+            skipped: None,
+            facts: &facts,
+            owner,
+        };
         let self_type = within.self_type;
         let sibling = format_ident!("{}", site_ref::sibling(&sig.ident), span = Span::mixed_site());
         let (statics, site, beside) = match reach {
@@ -150,8 +188,16 @@ impl Function<'_> {
                     "" => quote_spanned!(Span::mixed_site()=> #sibling().site()),
                     _ => quote_spanned!(Span::mixed_site()=> Self::#sibling().site()),
                 };
-                let offered = if sig.receiver().is_some() && kind == "Method" { self_type } else { SelfType::Unknown };
-                (TokenStream::new(), site, definition.sibling(attrs, vis, &sig.ident, &offered.receiver()))
+                let offered = if sig.receiver().is_some() && kind == "Method" {
+                    self_type
+                } else {
+                    SelfType::Unknown
+                };
+                (
+                    TokenStream::new(),
+                    site,
+                    definition.sibling(attrs, vis, &sig.ident, &offered.receiver()),
+                )
             }
         };
         Call { krate: &krate, options, self_type, statics, site }.hook(attrs, sig, block)?;
@@ -159,6 +205,11 @@ impl Function<'_> {
     }
 }
 
-fn skipped<'a>(krate: &'a Path, name: &'a str, place: &'a Place, reason: &'static str) -> Definition<'a> {
+fn skipped<'a>(
+    krate: &'a Path,
+    name: &'a str,
+    place: &'a Place,
+    reason: &'static str,
+) -> Definition<'a> {
     Definition { krate, kind: "Method", name, place, skipped: Some(reason), facts: "", owner: None }
 }

@@ -4,7 +4,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{GenericArgument, Path, PathArguments, ReturnType, Token, Type, TypeParamBound, parse_quote};
+use syn::{
+    GenericArgument, Path, PathArguments, ReturnType, Token, Type, TypeParamBound, parse_quote,
+};
 
 /// Return type of a function.
 pub enum Output {
@@ -80,11 +82,14 @@ pub fn of_future(ty: &Type) -> Option<Output> {
 
 fn of_bounds(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Output> {
     bounds.iter().find_map(|bound| match bound {
-        TypeParamBound::Trait(bound) if bound.path.segments.last()?.ident == "Future" => arguments(&bound.path)
-            .find_map(|argument| match argument {
-                GenericArgument::AssocType(assoc) if assoc.ident == "Output" => Some(Output::of_type(&assoc.ty)),
+        TypeParamBound::Trait(bound) if bound.path.segments.last()?.ident == "Future" => {
+            arguments(&bound.path).find_map(|argument| match argument {
+                GenericArgument::AssocType(assoc) if assoc.ident == "Output" => {
+                    Some(Output::of_type(&assoc.ty))
+                }
                 _ => None,
-            }),
+            })
+        }
         _ => None,
     })
 }
@@ -92,8 +97,10 @@ fn of_bounds(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Output> {
 fn shows_outcome(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let Some(last) = path.path.segments.last() else { return false };
-    let inner =
-        || arguments(&path.path).any(|argument| matches!(argument, GenericArgument::Type(ty) if shows_outcome(ty)));
+    let inner = || {
+        arguments(&path.path)
+            .any(|argument| matches!(argument, GenericArgument::Type(ty) if shows_outcome(ty)))
+    };
     let name = last.ident.to_string();
     name.ends_with("Result") || name == "Option" || name == "Poll" && inner()
 }

@@ -11,7 +11,8 @@ use syn::{Receiver, ReceiverKind, Type};
 /// Shape`, of the reference instead of the shape.
 pub fn reference(receiver: &Receiver) -> TokenStream {
     let it = receiver.self_token;
-    let stars = std::iter::repeat_n(quote_spanned!(Span::mixed_site()=> *), pointers_to_self(receiver));
+    let stars =
+        std::iter::repeat_n(quote_spanned!(Span::mixed_site()=> *), pointers_to_self(receiver));
     quote_spanned!(Span::mixed_site()=> &#(#stars)* #it)
 }
 
@@ -19,7 +20,9 @@ pub fn reference(receiver: &Receiver) -> TokenStream {
 pub fn is_by_value(receiver: &Receiver) -> bool {
     match &receiver.kind {
         ReceiverKind::Value => true,
-        ReceiverKind::Typed(_, ty) => matches!(&**ty, Type::Path(path) if path.path.is_ident("Self")),
+        ReceiverKind::Typed(_, ty) => {
+            matches!(&**ty, Type::Path(path) if path.path.is_ident("Self"))
+        }
         _ => false,
     }
 }

@@ -3,7 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{GenericParam, Generics, Lifetime, Type, TypePath, TypeReference, TypeSlice, TypeTraitObject};
+use syn::{
+    GenericParam, Generics, Lifetime, Type, TypePath, TypeReference, TypeSlice, TypeTraitObject,
+};
 
 /// Type of `Self` in a function, as far as the attribute sees it.
 #[derive(Clone, Copy, PartialEq, Eq)]

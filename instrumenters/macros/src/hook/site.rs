@@ -25,7 +25,11 @@ impl Place {
 
     /// Returns the position of a signature with its body.
     pub fn of_function(sig: &Signature, body: Span) -> Place {
-        let first = sig.to_token_stream().into_iter().next().map_or_else(|| sig.ident.span(), |token| token.span());
+        let first = sig
+            .to_token_stream()
+            .into_iter()
+            .next()
+            .map_or_else(|| sig.ident.span(), |token| token.span());
         Place::of(first, body)
     }
 
@@ -53,7 +57,8 @@ impl Definition<'_> {
     /// Generates the static itself, called `__METASPY_SITE`. The linker registers it, so a site
     /// that never ran is known.
     pub fn item(&self) -> TokenStream {
-        let Definition { krate, name, place: Place { file, lines: (first, last) }, facts, .. } = self;
+        let Definition { krate, name, place: Place { file, lines: (first, last) }, facts, .. } =
+            self;
         let kind = Ident::new(self.kind, Span::mixed_site());
         let skipped = match self.skipped {
             Some(reason) => quote!(::core::option::Option::Some(#reason)),

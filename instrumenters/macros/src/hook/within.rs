@@ -25,7 +25,12 @@ pub struct Within {
 impl Within {
     /// Stands for no `impl` and no trait: a free function, or a method with a separate attribute.
     pub fn module() -> Self {
-        Within { owner: Owner::default(), self_type: SelfType::Unknown, defined: None, written: None }
+        Within {
+            owner: Owner::default(),
+            self_type: SelfType::Unknown,
+            defined: None,
+            written: None,
+        }
     }
 
     /// Reads an `impl`.
@@ -40,7 +45,8 @@ impl Within {
             written = written_path(&item.self_ty);
         } else {
             let mut ty = (*item.self_ty).clone();
-            Elide(item.generics.lifetimes().map(|param| param.lifetime.clone()).collect()).visit_type_mut(&mut ty);
+            Elide(item.generics.lifetimes().map(|param| param.lifetime.clone()).collect())
+                .visit_type_mut(&mut ty);
             defined = Some(ty);
         }
         Within { owner, self_type, defined, written }
@@ -52,11 +58,23 @@ impl Within {
         if let Some(name) = &options.name {
             owner.of_trait = Some(name.value());
         }
-        Within { owner, self_type: SelfType::Generic, defined: None, written: Some(format!("self::{}", item.ident)) }
+        Within {
+            owner,
+            self_type: SelfType::Generic,
+            defined: None,
+            written: Some(format!("self::{}", item.ident)),
+        }
     }
 
     /// Returns the facts of a function inside. `kind` is the kind of its site.
-    pub fn facts(&self, sig: &Signature, attrs: &[Attribute], vis: &Visibility, body: &Block, kind: &str) -> Facts {
+    pub fn facts(
+        &self,
+        sig: &Signature,
+        attrs: &[Attribute],
+        vis: &Visibility,
+        body: &Block,
+        kind: &str,
+    ) -> Facts {
         let facts = self.owner.facts(sig, attrs, vis, body);
         let fingerprint = fingerprint::of_tokens(quote!(#sig #body));
         Facts { is_async: kind == "Async", owner: self.written.clone(), fingerprint, ..facts }
@@ -67,7 +85,8 @@ impl Within {
 fn written_path(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
     let mut segments = path.path.segments.iter().map(|segment| segment.ident.to_string());
-    let first = segments.next().filter(|first| ["crate", "self", "super"].contains(&first.as_str()))?;
+    let first =
+        segments.next().filter(|first| ["crate", "self", "super"].contains(&first.as_str()))?;
     Some(segments.fold(first, |path, segment| path + "::" + &segment))
 }
 

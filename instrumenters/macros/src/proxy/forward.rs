@@ -6,9 +6,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, Error, Expr, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, Pat, Path, PathArguments, Receiver,
-    ReceiverKind, Result, ReturnType, Signature, TraitItemConst, TraitItemFn, TraitItemType, Type, TypeParamBound,
-    TypePath, Visibility, parse_quote, parse_quote_spanned,
+    Attribute, Error, Expr, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, Pat, Path,
+    PathArguments, Receiver, ReceiverKind, Result, ReturnType, Signature, TraitItemConst,
+    TraitItemFn, TraitItemType, Type, TypeParamBound, TypePath, Visibility, parse_quote,
+    parse_quote_spanned,
 };
 
 use crate::options::Options;
@@ -24,8 +25,8 @@ impl Forwarder<'_> {
     /// left out, so its default body runs.
     pub fn method(&self, method: &TraitItemFn) -> Result<Option<ImplItemFn>> {
         let forwarded = self.forwarded(method);
-        let may_do =
-            method.default.is_some() && Options::take(&mut method.attrs.clone())?.is_some_and(|it| it.skip.is_some());
+        let may_do = method.default.is_some()
+            && Options::take(&mut method.attrs.clone())?.is_some_and(|it| it.skip.is_some());
         match forwarded {
             Err(_) if may_do => Ok(None),
             forwarded => forwarded.map(Some),
@@ -36,15 +37,17 @@ impl Forwarder<'_> {
         let mut sig = method.sig.clone();
         let receiver = match sig.receiver() {
             None => None,
-            Some(receiver) => {
-                Some(forwarded_receiver(receiver).ok_or_else(|| cannot_forward(&sig, receiver, &why_not(receiver)))?)
-            }
+            Some(receiver) => Some(
+                forwarded_receiver(receiver)
+                    .ok_or_else(|| cannot_forward(&sig, receiver, &why_not(receiver)))?,
+            ),
         };
         let arguments = arguments(&mut sig)?;
         let (inner, of, name) = (self.inner, self.of, &sig.ident);
         let turbofish = turbofish(&sig);
         let all = receiver.into_iter().chain(arguments);
-        let call = quote_spanned!(Span::mixed_site()=> <#inner as #of>::#name #turbofish(#(#all),*));
+        let call =
+            quote_spanned!(Span::mixed_site()=> <#inner as #of>::#name #turbofish(#(#all),*));
         let call = match sig.safety {
             syn::Safety::Unsafe(_) => quote_spanned!(Span::mixed_site()=> unsafe { #call }),
             _ => call,
@@ -83,18 +86,26 @@ fn forwarded_receiver(receiver: &Receiver) -> Option<Expr> {
     let it = receiver.self_token;
     match &receiver.kind {
         ReceiverKind::Value => Some(parse_quote_spanned!(Span::mixed_site()=> #it.0.into_inner())),
-        ReceiverKind::Reference(_, _, None) => Some(parse_quote_spanned!(Span::mixed_site()=> &*#it.0)),
-        ReceiverKind::Reference(_, _, Some(_)) => Some(parse_quote_spanned!(Span::mixed_site()=> &mut *#it.0)),
+        ReceiverKind::Reference(_, _, None) => {
+            Some(parse_quote_spanned!(Span::mixed_site()=> &*#it.0))
+        }
+        ReceiverKind::Reference(_, _, Some(_)) => {
+            Some(parse_quote_spanned!(Span::mixed_site()=> &mut *#it.0))
+        }
         ReceiverKind::Typed(_, ty) => match &**ty {
             Type::Path(path) if name::of_path(&path.path) == "Box" => {
                 let new = without_arguments(&path.path);
                 Some(parse_quote_spanned!(Span::mixed_site()=> #new::new((*#it).0.into_inner())))
             }
-            Type::Path(_) if is_self(ty) => Some(parse_quote_spanned!(Span::mixed_site()=> #it.0.into_inner())),
-            Type::Reference(reference) if is_self(&reference.elem) => Some(match reference.mutability {
-                None => parse_quote_spanned!(Span::mixed_site()=> &*#it.0),
-                Some(_) => parse_quote_spanned!(Span::mixed_site()=> &mut *#it.0),
-            }),
+            Type::Path(_) if is_self(ty) => {
+                Some(parse_quote_spanned!(Span::mixed_site()=> #it.0.into_inner()))
+            }
+            Type::Reference(reference) if is_self(&reference.elem) => {
+                Some(match reference.mutability {
+                    None => parse_quote_spanned!(Span::mixed_site()=> &*#it.0),
+                    Some(_) => parse_quote_spanned!(Span::mixed_site()=> &mut *#it.0),
+                })
+            }
             _ => None,
         },
         _ => None,
@@ -150,10 +161,12 @@ fn returned(sig: &Signature, call: TokenStream) -> Result<TokenStream> {
         ty if mentions_self(ty) => Err(cannot_forward(sig, ty, APART)),
         // The future is awaited inside another future, so that its run is observed and not its
         // making.
-        Type::ImplTrait(it) if is_movable_future(it.bounds.iter()) => Ok(quote_spanned!(Span::mixed_site()=>
-            let __future = #call;
-            async move { __future.await }
-        )),
+        Type::ImplTrait(it) if is_movable_future(it.bounds.iter()) => {
+            Ok(quote_spanned!(Span::mixed_site()=>
+                let __future = #call;
+                async move { __future.await }
+            ))
+        }
         Type::Path(pin) => Ok(match boxed_future(&pin.path) {
             Some(pinned) => quote_spanned!(Span::mixed_site()=>
                 let __future = #call;
@@ -188,10 +201,12 @@ fn is_movable_future<'a>(bounds: impl Iterator<Item = &'a TypeParamBound>) -> bo
 
 fn argument(path: &Path) -> Option<&Type> {
     match &path.segments.last()?.arguments {
-        PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
-            syn::GenericArgument::Type(ty) => Some(ty),
-            _ => None,
-        }),
+        PathArguments::AngleBracketed(arguments) => {
+            arguments.args.iter().find_map(|argument| match argument {
+                syn::GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            })
+        }
         _ => None,
     }
 }
@@ -242,8 +257,11 @@ fn why_not(receiver: &Receiver) -> String {
     };
     match outer.as_str() {
         "Pin" => "the value it wraps can be taken out again, so it is not pinned".into(),
-        "Rc" | "Arc" => format!("the value it wraps is in no `{outer}`, and others may hold the proxy's"),
-        _ => "it knows `self`, `&self`, `&mut self` and `self: Box<Self>`, and no other receiver".into(),
+        "Rc" | "Arc" => {
+            format!("the value it wraps is in no `{outer}`, and others may hold the proxy's")
+        }
+        _ => "it knows `self`, `&self`, `&mut self` and `self: Box<Self>`, and no other receiver"
+            .into(),
     }
 }
 

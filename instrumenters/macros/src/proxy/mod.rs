@@ -9,8 +9,8 @@ use metaspy_syntax::refusal::MADE_BY_A_MACRO;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{
-    Error, GenericParam, Generics, Ident, ImplItem, ItemImpl, ItemTrait, Path, Result, TraitItem, TypeParam,
-    parse_quote, parse_quote_spanned,
+    Error, GenericParam, Generics, Ident, ImplItem, ItemImpl, ItemTrait, Path, Result, TraitItem,
+    TypeParam, parse_quote, parse_quote_spanned,
 };
 
 use crate::hook;
@@ -77,7 +77,12 @@ fn structure(krate: &Path, name: &Ident, item: &ItemTrait) -> TokenStream {
     )
 }
 
-fn implementation(options: &Options, name: &Ident, path: &Path, item: &ItemTrait) -> Result<TokenStream> {
+fn implementation(
+    options: &Options,
+    name: &Ident,
+    path: &Path,
+    item: &ItemTrait,
+) -> Result<TokenStream> {
     let inner = Ident::new("__T", Span::mixed_site());
     let (_, arguments, _) = item.generics.split_for_impl();
     let of: Path = parse_quote!(#path #arguments);
@@ -85,8 +90,10 @@ fn implementation(options: &Options, name: &Ident, path: &Path, item: &ItemTrait
     let (parameters, _, conditions) = generics.split_for_impl();
     let unsafety = item.unsafety;
     // An attribute that changes the trait's methods must change the proxy's, too.
-    let attrs =
-        item.attrs.iter().filter(|attr| attr.path().segments.last().is_some_and(|it| it.ident == "async_trait"));
+    let attrs = item
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().segments.last().is_some_and(|it| it.ident == "async_trait"));
     let mut proxy: ItemImpl = parse_quote_spanned!(Span::mixed_site()=>
         #(#attrs)* #unsafety impl #parameters #of for #name<#inner> #conditions {}
     );
@@ -100,7 +107,12 @@ fn implementation(options: &Options, name: &Ident, path: &Path, item: &ItemTrait
             },
             TraitItem::Type(assoc) => forwarder.assoc_type(assoc),
             TraitItem::Const(assoc) => forwarder.assoc_const(assoc),
-            other => return Err(Error::new_spanned(other, format!("cannot be forwarded: {MADE_BY_A_MACRO}"))),
+            other => {
+                return Err(Error::new_spanned(
+                    other,
+                    format!("cannot be forwarded: {MADE_BY_A_MACRO}"),
+                ));
+            }
         };
         verdicts.push(match &mut forwarded {
             ImplItem::Fn(method) => judge(options, &mut method.attrs, &method.sig)?,

@@ -29,7 +29,12 @@ impl<T> Sender<T> {
     #[inline]
     #[track_caller]
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
-        let sent = self.endpoint.send(value, Location::caller(), |envelope| self.inner.send(envelope), Result::is_ok);
+        let sent = self.endpoint.send(
+            value,
+            Location::caller(),
+            |envelope| self.inner.send(envelope),
+            Result::is_ok,
+        );
         sent.map_err(|SendError(envelope)| SendError(envelope.value))
     }
 

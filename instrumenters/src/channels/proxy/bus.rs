@@ -60,9 +60,12 @@ impl<M> Bus<M> {
         Bus { name: self.name, at: self.at, messages: Kinds(self.messages) }
     }
 
-    /// Wraps both ends of a channel: `Bus::new("jobs").wrap(flume::bounded(16))`. The channel must be new, because messages
-    /// from before have no envelope.
-    pub fn wrap<S: Carries<T>, R: Carries<T>, T>(self, ends: (S, R)) -> (SpiedSender<S, T>, SpiedReceiver<R, T>)
+    /// Wraps both ends of a channel: `Bus::new("jobs").wrap(flume::bounded(16))`. The channel must
+    /// be new, because messages from before have no envelope.
+    pub fn wrap<S: Carries<T>, R: Carries<T>, T>(
+        self,
+        ends: (S, R),
+    ) -> (SpiedSender<S, T>, SpiedReceiver<R, T>)
     where
         M: Messages<T>,
     {
@@ -85,7 +88,10 @@ impl<M> Bus<M> {
 #[cfg(feature = "tokio")]
 impl<M> Bus<M> {
     /// Creates a channel with [`tokio::sync::broadcast::channel`].
-    pub fn broadcast<T: Clone>(self, capacity: usize) -> (broadcast::Sender<T>, broadcast::Receiver<T>)
+    pub fn broadcast<T: Clone>(
+        self,
+        capacity: usize,
+    ) -> (broadcast::Sender<T>, broadcast::Receiver<T>)
     where
         M: Messages<T>,
     {

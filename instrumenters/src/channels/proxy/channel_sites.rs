@@ -19,7 +19,10 @@ pub(super) struct ChannelSites {
     at: &'static Location<'static>,
     pub sent: &'static Site,
     pub received: &'static Site,
-    #[cfg_attr(not(feature = "tokio"), expect(dead_code, reason = "only tokio's broadcast overwrites messages"))]
+    #[cfg_attr(
+        not(feature = "tokio"),
+        expect(dead_code, reason = "only tokio's broadcast overwrites messages")
+    )]
     pub missed: &'static Site,
     owner: Owner,
     channels: AtomicU64,
@@ -27,7 +30,10 @@ pub(super) struct ChannelSites {
 
 impl ChannelSites {
     /// Returns the sites of a name. The default name is the type of the messages.
-    pub fn named<T>(name: Option<&'static str>, at: &'static Location<'static>) -> &'static ChannelSites {
+    pub fn named<T>(
+        name: Option<&'static str>,
+        at: &'static Location<'static>,
+    ) -> &'static ChannelSites {
         thread_local! {
             static KNOWN: LookupCache<Names, &'static ChannelSites> = const { LookupCache::new() };
         }
@@ -42,8 +48,13 @@ impl ChannelSites {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         all.get_or_insert_default().entry(name).or_insert_with(|| {
             let (module, message) = path_of(name);
-            let bus = if module.is_empty() { message } else { crate::interned::name(&format!("{module}::{message}")) };
-            let site = |end: &str| dynamic_sites::site(SiteKind::Announcement, bus, end.to_owned(), at);
+            let bus = if module.is_empty() {
+                message
+            } else {
+                crate::interned::name(&format!("{module}::{message}"))
+            };
+            let site =
+                |end: &str| dynamic_sites::site(SiteKind::Announcement, bus, end.to_owned(), at);
             let (sent, received, missed) = (site("sent"), site("received"), site("missed"));
             Box::leak(Box::new(ChannelSites {
                 bus,

@@ -18,7 +18,9 @@
 use std::time::{Duration, Instant};
 
 use ::crossbeam_channel as raw;
-pub use raw::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+pub use raw::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+};
 
 use super::{Bus, Carries, Envelope, SpiedReceiver, SpiedSender};
 

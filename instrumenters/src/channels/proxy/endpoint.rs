@@ -58,8 +58,19 @@ impl<T> Clone for Endpoint<T> {
 impl<T> Copy for Endpoint<T> {}
 
 impl<T> Endpoint<T> {
-    pub fn new(sites: &'static ChannelSites, kind: Option<fn(&T) -> &'static str>, show: Option<Show<T>>) -> Self {
-        Endpoint { sites, sent: sites.sent, received: sites.received, subject: sites.next_channel(), kind, show }
+    pub fn new(
+        sites: &'static ChannelSites,
+        kind: Option<fn(&T) -> &'static str>,
+        show: Option<Show<T>>,
+    ) -> Self {
+        Endpoint {
+            sites,
+            sent: sites.sent,
+            received: sites.received,
+            subject: sites.next_channel(),
+            kind,
+            show,
+        }
     }
 
     pub fn subject(&self) -> Subject {
@@ -96,7 +107,11 @@ impl<T> Endpoint<T> {
         send: impl FnOnce(Envelope<T>) -> R,
         is_ok: impl FnOnce(&R) -> bool,
     ) -> R {
-        if self.is_unarmed() { send(Envelope::new(value)) } else { self.send_as_call(value, at, send, is_ok) }
+        if self.is_unarmed() {
+            send(Envelope::new(value))
+        } else {
+            self.send_as_call(value, at, send, is_ok)
+        }
     }
 
     /// Sends a message after it has awaited room, which is part of the event. Dropping the future
@@ -167,7 +182,9 @@ impl<T> Endpoint<T> {
         if !site.is_armed() {
             return Carried::new(current());
         }
-        let call = hook::enter_with(site, self.subject, |reify| reify.arg("caller", &format_args!("{at}")));
+        let call = hook::enter_with(site, self.subject, |reify| {
+            reify.arg("caller", &format_args!("{at}"))
+        });
         let cause = Carried::new(current());
         call.done(Outcome::Succeeded);
         cause
@@ -181,7 +198,9 @@ impl<T> Endpoint<T> {
         if !site.is_armed() {
             return None;
         }
-        hook::instant_with(site, self.subject, envelope.cause(), |reify| self.show(&envelope.value, reify))
+        hook::instant_with(site, self.subject, envelope.cause(), |reify| {
+            self.show(&envelope.value, reify)
+        })
     }
 
     /// Records messages that were overwritten before they were received.

@@ -20,7 +20,9 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use ::flume as raw;
-pub use raw::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+pub use raw::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+};
 
 use super::{Bus, Carries, Envelope, SpiedReceiver, SpiedSender};
 

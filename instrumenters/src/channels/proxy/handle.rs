@@ -40,7 +40,8 @@ impl<T> Receipts<T> {
     /// Records a receipt.
     #[inline]
     pub fn see(&self, envelope: &Envelope<T>) {
-        self.last.store(self.endpoint.received(envelope).map_or(0, EventId::raw), Ordering::Relaxed);
+        self.last
+            .store(self.endpoint.received(envelope).map_or(0, EventId::raw), Ordering::Relaxed);
     }
 
     /// Records a receipt, and returns its message.
@@ -106,7 +107,10 @@ impl<S: Clone, T> Clone for SpiedSender<S, T> {
 impl<R: Clone, T> Clone for SpiedReceiver<R, T> {
     fn clone(&self) -> Self {
         let last = AtomicU64::new(self.receipts.last.load(Ordering::Relaxed));
-        SpiedReceiver { inner: self.inner.clone(), receipts: Receipts { endpoint: self.receipts.endpoint, last } }
+        SpiedReceiver {
+            inner: self.inner.clone(),
+            receipts: Receipts { endpoint: self.receipts.endpoint, last },
+        }
     }
 }
 

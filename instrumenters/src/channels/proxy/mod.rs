@@ -1,8 +1,9 @@
 //! Proxies: channels with both ends observed.
 //!
-//! They have the names and methods of the channels inside, so one `use` selects them. Each message travels in an [`Envelope`]
-//! with the event of its sending. So the cause of a receipt is exact, whatever the channel drops, and there is no table
-//! beside it. A proxy adds no lag: a `broadcast` overwrites the same messages as without it.
+//! They have the names and methods of the channels inside, so one `use` selects them. Each message
+//! travels in an [`Envelope`] with the event of its sending. So the cause of a receipt is exact,
+//! whatever the channel drops, and there is no table beside it. A proxy adds no lag: a `broadcast`
+//! overwrites the same messages as without it.
 //!
 //! | event | at the site | how it ends | cause |
 //! |---|---|---|---|
@@ -10,12 +11,13 @@
 //! | a message is received | `received` | instant | its sending |
 //! | a broadcast receiver lagged | `missed` | instant, with the size of the gap | the receiver's current event |
 //!
-//! A sending that cannot wait has a start and no length, because its end is not read from the clock. With details it is a
-//! call, and is timed.
+//! A sending that cannot wait has a start and no length, because its end is not read from the
+//! clock. With details it is a call, and is timed.
 //!
-//! Only the receiver can name the receipt as the cause of its further work: `let _because = rx.because();` does so until the
-//! guard is dropped. A guard stays on its thread, and does not live across an await. `rx.received()` is the event itself,
-//! for functions that carry causes further.
+//! Only the receiver can name the receipt as the cause of its further work:
+//! `let _because = rx.because();` does so until the guard is dropped. A guard stays on its thread,
+//! and does not live across an await. `rx.received()` is the event itself, for functions that carry
+//! causes further.
 //!
 //! ```
 //! use metaspy::channels::Bus;

@@ -32,7 +32,12 @@ impl<T> Sender<T> {
     #[inline]
     #[track_caller]
     pub fn send(self, value: T) -> Result<(), T> {
-        let sent = self.endpoint.send(value, Location::caller(), |envelope| self.inner.send(envelope), Result::is_ok);
+        let sent = self.endpoint.send(
+            value,
+            Location::caller(),
+            |envelope| self.inner.send(envelope),
+            Result::is_ok,
+        );
         sent.map_err(Envelope::into_value)
     }
 

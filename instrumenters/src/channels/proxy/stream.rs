@@ -91,18 +91,33 @@ impl<S: Stream, K> SpiedStream<S, K> {
         F: Fn(&S::Item) -> &str + Send + 'static,
     {
         let SpiedStream { stream, name, at, bus, hooks, last, .. } = self;
-        SpiedStream { stream, name, at, bus, kind: ByClosure(kind), sites: HashMap::new(), hooks, last }
+        SpiedStream {
+            stream,
+            name,
+            at,
+            bus,
+            kind: ByClosure(kind),
+            sites: HashMap::new(),
+            hooks,
+            last,
+        }
     }
 
     /// Sets the closure that finds the subject of an item. The default is the stream.
-    pub fn subject<I: Identify>(mut self, subject: impl Fn(&S::Item) -> I + Send + Sync + 'static) -> Self {
+    pub fn subject<I: Identify>(
+        mut self,
+        subject: impl Fn(&S::Item) -> I + Send + Sync + 'static,
+    ) -> Self {
         self.hooks.subject = Some(Box::new(move |item| subject(item).identify()));
         self
     }
 
     /// Sets the closure that finds the cause of an item, such as the sending of a message. The
     /// cause of all other items is the thread's current event.
-    pub fn caused_by(mut self, cause: impl Fn(&S::Item) -> Carried + Send + Sync + 'static) -> Self {
+    pub fn caused_by(
+        mut self,
+        cause: impl Fn(&S::Item) -> Carried + Send + Sync + 'static,
+    ) -> Self {
         self.hooks.cause = Some(Box::new(cause));
         self
     }
@@ -161,12 +176,19 @@ impl<S: Stream, K: KindOf<S::Item>> SpiedStream<S, K> {
         if let Some(gaps) = gaps
             && let Some(size) = hook::at_meta_level(|| (gaps.size)(item)).flatten()
         {
-            return gaps.missed.is_armed().then(|| hook::missed(gaps.missed, subject(), size)).flatten();
+            return gaps
+                .missed
+                .is_armed()
+                .then(|| hook::missed(gaps.missed, subject(), size))
+                .flatten();
         }
         let (kind, sites) = (&self.kind, &mut self.sites);
-        let site = hook::at_meta_level(|| kind.with_kind(item, |kind| met(sites, self.name, kind, self.at)));
+        let site = hook::at_meta_level(|| {
+            kind.with_kind(item, |kind| met(sites, self.name, kind, self.at))
+        });
         let site = site.filter(|site| site.is_armed())?;
-        let cause = cause.as_ref().and_then(|cause| hook::at_meta_level(|| cause(item).event()).flatten());
+        let cause =
+            cause.as_ref().and_then(|cause| hook::at_meta_level(|| cause(item).event()).flatten());
         hook::instant_with(site, subject(), cause, |reify| kind.show(item, reify))
     }
 }

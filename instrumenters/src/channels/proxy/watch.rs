@@ -33,14 +33,21 @@ impl<T> Sender<T> {
     #[inline]
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        let sent = self.endpoint.send(value, Location::caller(), |envelope| self.inner.send(envelope), Result::is_ok);
+        let sent = self.endpoint.send(
+            value,
+            Location::caller(),
+            |envelope| self.inner.send(envelope),
+            Result::is_ok,
+        );
         sent.map_err(|SendError(envelope)| SendError(envelope.value))
     }
 
     /// Changes the value with [`tokio::Sender::send_replace`], and returns the old value.
     #[track_caller]
     pub fn send_replace(&self, value: T) -> T {
-        self.endpoint.send(value, Location::caller(), |envelope| self.inner.send_replace(envelope), |_| true).value
+        self.endpoint
+            .send(value, Location::caller(), |envelope| self.inner.send_replace(envelope), |_| true)
+            .value
     }
 
     /// Changes the value in place with [`tokio::Sender::send_modify`].
@@ -128,7 +135,10 @@ impl<T> Receiver<T> {
     }
 
     /// Waits for a value with [`tokio::Receiver::wait_for`], and is as safe to cancel.
-    pub async fn wait_for(&mut self, mut condition: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, RecvError> {
+    pub async fn wait_for(
+        &mut self,
+        mut condition: impl FnMut(&T) -> bool,
+    ) -> Result<Ref<'_, T>, RecvError> {
         let SpiedReceiver { inner, receipts } = self;
         let value = inner.wait_for(|envelope| condition(&envelope.value)).await?;
         if value.has_changed() {

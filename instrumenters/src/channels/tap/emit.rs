@@ -28,7 +28,13 @@ impl<M, K: KindOf<M>> Emitter<M, K> {
     /// The closures run at meta level. If a closure panics, the panic is counted, and the
     /// announcement is recorded all the same. If `is_abandoned`, nothing is recorded and no handler
     /// starts.
-    pub fn emit(&self, message: &M, sites: &LeasedSites, bus: Subject, is_abandoned: impl Fn() -> bool) {
+    pub fn emit(
+        &self,
+        message: &M,
+        sites: &LeasedSites,
+        bus: Subject,
+        is_abandoned: impl Fn() -> bool,
+    ) {
         if let Some(when) = &self.when
             && hook::at_meta_level(|| when(message)) == Some(false)
         {
@@ -36,7 +42,8 @@ impl<M, K: KindOf<M>> Emitter<M, K> {
         }
         let site = hook::at_meta_level(|| self.kind.with_kind(message, |kind| sites.of_kind(kind)));
         let site: &'static Site = site.unwrap_or_else(|| sites.of_kind("unknown"));
-        let subject = self.subject.as_ref().map_or(bus, |subject| hook::subject(|| subject(message)));
+        let subject =
+            self.subject.as_ref().map_or(bus, |subject| hook::subject(|| subject(message)));
         if site.is_armed() && !is_abandoned() {
             let show = |reify: &mut Reify<'_>| self.show(message, reify);
             hook::instant_with(site, subject, None, show);

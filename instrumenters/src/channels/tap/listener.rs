@@ -61,13 +61,28 @@ impl Listener {
             let waker = ThreadWaker::here();
             // The caller, `start`, waits for this message.
             let _ = sender.send(Arc::clone(&waker));
-            let subscription =
-                Subscription { source, emitter, sites: of_thread, bus, waker, state: Arc::clone(&ending.0) };
+            let subscription = Subscription {
+                source,
+                emitter,
+                sites: of_thread,
+                bus,
+                waker,
+                state: Arc::clone(&ending.0),
+            };
             subscription.listen();
             drop(ending);
         })?;
-        let waker = receiver.recv().map_err(|_| io::Error::other("the thread of a tap ended before it listened"))?;
-        Ok(Listener { waker, thread: thread.thread().id(), process: std::process::id(), state, sites, bus })
+        let waker = receiver
+            .recv()
+            .map_err(|_| io::Error::other("the thread of a tap ended before it listened"))?;
+        Ok(Listener {
+            waker,
+            thread: thread.thread().id(),
+            process: std::process::id(),
+            state,
+            sites,
+            bus,
+        })
     }
 
     /// Records the announcements before now, and ends the thread.

@@ -32,13 +32,14 @@ pub use sources::{Announcer, Received, Source};
 
 /// Observes the messages of a bus, without edits at the senders: `announcements(&bus)`.
 ///
-/// A bus is a tokio `broadcast` (its sender, weak sender or a receiver) or `watch` (its sender or a receiver). For streams
-/// see [`announcements_in`]. The tap subscribes when its profiler is installed, and listens on its own thread. It needs no
-/// runtime, and the application never waits for it.
+/// A bus is a tokio `broadcast` (its sender, weak sender or a receiver) or `watch` (its sender or a
+/// receiver). For streams see [`announcements_in`]. The tap subscribes when its profiler is
+/// installed, and listens on its own thread. It needs no runtime, and the application never waits
+/// for it.
 ///
-/// Each announcement is an event at the site of its kind, `module::Kind`. Its subject is the bus. Messages that the bus
-/// overwrites before the tap receives them are counted at the site `missed`, with one event for each gap. Received and
-/// missed messages add up to the messages sent.
+/// Each announcement is an event at the site of its kind, `module::Kind`. Its subject is the bus.
+/// Messages that the bus overwrites before the tap receives them are counted at the site `missed`,
+/// with one event for each gap. Received and missed messages add up to the messages sent.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -66,7 +67,13 @@ pub fn announcements<A: Announcer>(bus: A) -> Announcements<A::Source> {
         name: None,
         at: Location::caller(),
         arming: Arming::all(Mode::Full),
-        emitter: Some(Emitter { kind: ByItself::new(), when: None, subject: None, each: Vec::new(), show: None }),
+        emitter: Some(Emitter {
+            kind: ByItself::new(),
+            when: None,
+            subject: None,
+            each: Vec::new(),
+            show: None,
+        }),
     }
 }
 
@@ -117,19 +124,21 @@ impl<S: Source, K> Announcements<S, K> {
         self
     }
 
-    /// Selects announcements. Overwritten messages count as missed, because the condition cannot run on them. If the
-    /// condition panics, the announcement is recorded.
+    /// Selects announcements. Overwritten messages count as missed, because the condition cannot
+    /// run on them. If the condition panics, the announcement is recorded.
     pub fn when(self, condition: impl Fn(&S::Message) -> bool + Send + 'static) -> Self {
         self.configure(|emitter| emitter.when = Some(Box::new(condition)))
     }
 
     /// Sets the subject of an announcement. The default is the bus.
     pub fn subject<I: Identify>(self, subject: impl Fn(&S::Message) -> I + Send + 'static) -> Self {
-        self.configure(|emitter| emitter.subject = Some(Box::new(move |message| subject(message).identify())))
+        self.configure(|emitter| {
+            emitter.subject = Some(Box::new(move |message| subject(message).identify()))
+        })
     }
 
-    /// Sets the kind of an announcement. The default is the kind of `#[derive(Announce)]`, or else the first name in the
-    /// message's `Debug`.
+    /// Sets the kind of an announcement. The default is the kind of `#[derive(Announce)]`, or else
+    /// the first name in the message's `Debug`.
     pub fn kind<F>(self, kind: F) -> Announcements<S, ByClosure<F>>
     where
         F: Fn(&S::Message) -> &str + Send + 'static,
@@ -142,8 +151,8 @@ impl<S: Source, K> Announcements<S, K> {
         Announcements { subscribe, disturbs, name, at, arming, emitter }
     }
 
-    /// Runs `handler` for each selected announcement, on the tap's thread. The functions that it calls are not observed, and
-    /// a panic in it is caught.
+    /// Runs `handler` for each selected announcement, on the tap's thread. The functions that it
+    /// calls are not observed, and a panic in it is caught.
     pub fn each(self, handler: impl Fn(&S::Message) + Send + 'static) -> Self {
         self.configure(|emitter| emitter.each.push(Box::new(handler)))
     }
@@ -154,7 +163,9 @@ impl<S: Source, K> Announcements<S, K> {
         S::Message: Debug,
     {
         self.arming.details = true;
-        self.configure(|emitter| emitter.show = Some(|message, reify| reify.arg("message", message)))
+        self.configure(|emitter| {
+            emitter.show = Some(|message, reify| reify.arg("message", message))
+        })
     }
 
     /// Sets the mode of observation, which is [`Mode::Full`] by default.
@@ -220,6 +231,9 @@ where
 
 impl<S: Source, K> fmt::Debug for Announcements<S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Announcements").field("name", &self.name).field("at", &self.at).finish_non_exhaustive()
+        f.debug_struct("Announcements")
+            .field("name", &self.name)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
     }
 }

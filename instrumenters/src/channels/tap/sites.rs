@@ -115,7 +115,8 @@ mod tests {
     #[test]
     fn two_taps_at_a_time_have_their_own_sites_and_later_ones_take_them_over() {
         let at = Location::caller();
-        let (one, two) = (TapSites::lease("sites_of_a_test", at), TapSites::lease("sites_of_a_test", at));
+        let (one, two) =
+            (TapSites::lease("sites_of_a_test", at), TapSites::lease("sites_of_a_test", at));
         let site = one.of_kind("Moved");
         assert!(std::ptr::eq(site, one.of_kind("Moved")));
         assert!(!std::ptr::eq(site, two.of_kind("Moved")));
@@ -127,7 +128,8 @@ mod tests {
     #[test]
     fn kinds_without_end_share_a_site() {
         let sites = TapSites::lease("kinds_without_end", Location::caller());
-        let all: Vec<_> = (0..1_000).map(|kind| sites.of_kind(&format!("kind_{kind}")).path()).collect();
+        let all: Vec<_> =
+            (0..1_000).map(|kind| sites.of_kind(&format!("kind_{kind}")).path()).collect();
         assert_eq!(all[KINDS_MAX - 1], "kinds_without_end::kind_255");
         assert!(all[KINDS_MAX..].iter().all(|path| path == "kinds_without_end::others"));
     }

@@ -52,7 +52,9 @@ pub(super) fn check_nesting(source: &Source) -> Result<(), GrammarError> {
         }
         let what = match open {
             Open { levels, .. } if levels > LEVELS => format!("more than {LEVELS} levels"),
-            Open { operators, .. } if operators > OPERATORS => format!("more than {OPERATORS} terms"),
+            Open { operators, .. } if operators > OPERATORS => {
+                format!("more than {OPERATORS} terms")
+            }
             _ => continue,
         };
         let line = source.text[..at].matches('\n').count() + 1;
@@ -65,9 +67,9 @@ pub(super) fn check_nesting(source: &Source) -> Result<(), GrammarError> {
 pub(super) fn check_copies(name: &str, rule: Pair<'_, Rule>) -> Result<(), GrammarError> {
     let line = rule.line_col().0;
     match copies(rule) > COPIES {
-        true => {
-            Err(too_much(format!("{name}, line {line}: numbers in braces make more than {COPIES} copies of a term")))
-        }
+        true => Err(too_much(format!(
+            "{name}, line {line}: numbers in braces make more than {COPIES} copies of a term"
+        ))),
         false => Ok(()),
     }
 }
@@ -83,7 +85,9 @@ fn copies(pair: Pair<'_, Rule>) -> u64 {
     let mut times: u64 = 1;
     for part in pair.into_inner() {
         match part.as_rule() {
-            Rule::repeat_exact | Rule::repeat_min | Rule::repeat_max | Rule::repeat_min_max if is_term => {
+            Rule::repeat_exact | Rule::repeat_min | Rule::repeat_max | Rule::repeat_min_max
+                if is_term =>
+            {
                 let numbers = part.into_inner().filter(|part| part.as_rule() == Rule::number);
                 let most = numbers.map(|number| number.as_str().parse().unwrap_or(u64::MAX)).max();
                 times = times.saturating_mul(most.unwrap_or(1).max(1));
@@ -152,16 +156,21 @@ mod tests {
     use crate::productions::pest::Grammar;
 
     fn refused(body: &str) -> Option<String> {
-        let source = Source { name: "a.pest".into(), text: format!("// (((\ndoc = {{ {body} }}\nlast = {{ \"(\" }}") };
+        let source = Source {
+            name: "a.pest".into(),
+            text: format!("// (((\ndoc = {{ {body} }}\nlast = {{ \"(\" }}"),
+        };
         // The size is that of `metaspy grammar`: each copy is a nested call of pest's compiler.
         let compiler = std::thread::Builder::new().stack_size(64 << 20);
-        let compiled = compiler.spawn(move || Grammar::new(&[source], "doc").err().map(|error| error.to_string()));
+        let compiled = compiler
+            .spawn(move || Grammar::new(&[source], "doc").err().map(|error| error.to_string()));
         compiled.expect("threads can be made").join().expect("it does not panic")
     }
 
     #[test]
     fn what_nests_or_repeats_without_bound_is_an_error_with_its_line() {
-        let nested = |part: &str, end: &str, times: usize| part.repeat(times) + "\"x\"" + &end.repeat(times);
+        let nested =
+            |part: &str, end: &str, times: usize| part.repeat(times) + "\"x\"" + &end.repeat(times);
         for body in [
             nested("(", ")", 50_000),
             nested("!", "", 50_000),
@@ -184,7 +193,10 @@ mod tests {
             "\"x\"{300}{300}",
         ] {
             let error = refused(body).expect("it is too much");
-            assert!(error.starts_with("a.pest, line 2: numbers in braces make more than 10000 copies"), "{error}");
+            assert!(
+                error.starts_with("a.pest, line 2: numbers in braces make more than 10000 copies"),
+                "{error}"
+            );
         }
     }
 

@@ -50,7 +50,10 @@ impl Builtin {
 
     /// Returns true if the rule reads pest's stack.
     pub fn uses_stack(self) -> bool {
-        matches!(self, Builtin::Peek | Builtin::PeekAll | Builtin::Pop | Builtin::PopAll | Builtin::Drop)
+        matches!(
+            self,
+            Builtin::Peek | Builtin::PeekAll | Builtin::Pop | Builtin::PopAll | Builtin::Drop
+        )
     }
 
     pub fn run(self, state: State<'_>) -> ParseResult<State<'_>> {

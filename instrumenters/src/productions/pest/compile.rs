@@ -64,7 +64,9 @@ impl Compiled {
                     Expr::Seq(first, rest) => Some((first, rest)),
                     _ => None,
                 });
-                Node::Sequence(steps.into_iter().map(|expr| self.node(rule, expr, numbers)).collect())
+                Node::Sequence(
+                    steps.into_iter().map(|expr| self.node(rule, expr, numbers)).collect(),
+                )
             }
             Expr::Choice(..) => {
                 let mut texts = Vec::new();
@@ -81,14 +83,19 @@ impl Compiled {
                     text: expr.to_string(),
                     first: first_rule(expr, numbers),
                 }));
-                Node::Choice(first as u32, texts.into_iter().map(|expr| self.node(rule, expr, numbers)).collect())
+                Node::Choice(
+                    first as u32,
+                    texts.into_iter().map(|expr| self.node(rule, expr, numbers)).collect(),
+                )
             }
             Expr::Opt(expr) => Node::Optional(boxed(expr)),
             Expr::Rep(expr) => Node::Repeat(boxed(expr)),
             Expr::RepOnce(expr) => Node::RepeatOnce(boxed(expr)),
             Expr::Push(expr) => Node::Push(boxed(expr)),
             Expr::PushLiteral(text) => Node::PushLiteral(text.as_str().into()),
-            Expr::Skip(strings) => Node::SkipUntil(strings.iter().map(|text| text.as_str().into()).collect()),
+            Expr::Skip(strings) => {
+                Node::SkipUntil(strings.iter().map(|text| text.as_str().into()).collect())
+            }
             Expr::NodeTag(expr, tag) => Node::Tag(boxed(expr), tag.as_str().into()),
             Expr::RestoreOnErr(expr) => Node::Restore(boxed(expr)),
         }
@@ -130,7 +137,9 @@ fn first_rule(expr: &Expr, numbers: &HashMap<String, usize>) -> Option<usize> {
     match expr {
         Expr::Ident(name) => numbers.get(name).copied(),
         Expr::Seq(first, _) => first_rule(first, numbers),
-        Expr::RestoreOnErr(inner) | Expr::NodeTag(inner, _) | Expr::Push(inner) => first_rule(inner, numbers),
+        Expr::RestoreOnErr(inner) | Expr::NodeTag(inner, _) | Expr::Push(inner) => {
+            first_rule(inner, numbers)
+        }
         _ => None,
     }
 }

@@ -30,7 +30,11 @@ impl fmt::Display for GrammarError {
         match self {
             GrammarError::Invalid(message) => f.write_str(message.trim_end()),
             GrammarError::Twice { name, first, second } => {
-                write!(f, "the rule `{name}` is defined twice: {}:{} and {}:{}", first.0, first.1, second.0, second.1)
+                write!(
+                    f,
+                    "the rule `{name}` is defined twice: {}:{} and {}:{}",
+                    first.0, first.1, second.0, second.1
+                )
             }
             GrammarError::NoRule { name, nearest } if nearest.is_empty() => {
                 write!(f, "the grammar has no rule `{name}`")

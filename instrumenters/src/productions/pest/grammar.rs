@@ -53,7 +53,9 @@ impl Grammar {
     /// Returns the sites of the productions, in their order. The first call registers them, for the
     /// rest of the process.
     pub fn sites(&self) -> &[&'static Site] {
-        self.sites.get_or_init(|| sites(&self.productions, self.start as usize, |file| self.source(file).to_owned()))
+        self.sites.get_or_init(|| {
+            sites(&self.productions, self.start as usize, |file| self.source(file).to_owned())
+        })
     }
 
     /// Returns the sites, or `None` if they are not registered.
@@ -141,9 +143,14 @@ fn places(sources: &[Source]) -> Result<Places, GrammarError> {
                 (first.or(Some(at)), at)
             });
             check_copies(&source.name, pair.clone())?;
-            let Some(name) = pair.into_inner().find(|part| part.as_rule() == Rule::identifier) else { continue };
+            let Some(name) = pair.into_inner().find(|part| part.as_rule() == Rule::identifier)
+            else {
+                continue;
+            };
             let lines = (first.unwrap_or(1), last);
-            if let Some(&(other, before)) = places.get(name.as_str()).filter(|place| place.0 != file) {
+            if let Some(&(other, before)) =
+                places.get(name.as_str()).filter(|place| place.0 != file)
+            {
                 return Err(GrammarError::Twice {
                     name: name.as_str().to_owned(),
                     first: (sources[other].name.clone(), before.0),
@@ -182,6 +189,9 @@ fn invalid(sources: &[Source], errors: Vec<Error<Rule>>) -> GrammarError {
 }
 
 fn no_rule<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> GrammarError {
-    let nearest = name.parse::<metaspy_core::Selector>().map(|selector| selector.nearest(names)).unwrap_or_default();
+    let nearest = name
+        .parse::<metaspy_core::Selector>()
+        .map(|selector| selector.nearest(names))
+        .unwrap_or_default();
     GrammarError::NoRule { name: name.to_owned(), nearest }
 }

@@ -36,7 +36,9 @@ impl Skipping {
         match (whitespace, comment) {
             (None, None) => Skipping::Nothing,
             (Some(one), None) | (None, Some(one)) => Skipping::One(one),
-            (Some(whitespace), Some(comment)) => Skipping::WhitespaceAndComments(whitespace, comment),
+            (Some(whitespace), Some(comment)) => {
+                Skipping::WhitespaceAndComments(whitespace, comment)
+            }
         }
     }
 }
@@ -77,16 +79,16 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
             Kind::Normal => state.rule(id, |state| self.node(body, state)),
             Kind::Silent => state.check_stack_limit().and_then(|state| self.node(body, state)),
             Kind::SilentAtomic => state.atomic(Atomicity::Atomic, |state| self.node(body, state)),
-            Kind::Atomic => state.rule(id, |state| state.atomic(Atomicity::Atomic, |state| self.node(body, state))),
-            Kind::Compound => {
-                state.atomic(Atomicity::CompoundAtomic, |state| state.rule(id, |state| self.node(body, state)))
-            }
-            Kind::NonAtomic => {
-                state.atomic(Atomicity::NonAtomic, |state| state.rule(id, |state| self.node(body, state)))
-            }
-            Kind::AtomicFirst => {
-                state.atomic(Atomicity::Atomic, |state| state.rule(id, |state| self.node(body, state)))
-            }
+            Kind::Atomic => state
+                .rule(id, |state| state.atomic(Atomicity::Atomic, |state| self.node(body, state))),
+            Kind::Compound => state.atomic(Atomicity::CompoundAtomic, |state| {
+                state.rule(id, |state| self.node(body, state))
+            }),
+            Kind::NonAtomic => state.atomic(Atomicity::NonAtomic, |state| {
+                state.rule(id, |state| self.node(body, state))
+            }),
+            Kind::AtomicFirst => state
+                .atomic(Atomicity::Atomic, |state| state.rule(id, |state| self.node(body, state))),
         }
     }
 
@@ -111,7 +113,9 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
             }),
             Node::Choice(first, alternatives) => self.choice(*first, alternatives, state),
             Node::Optional(inner) => state.optional(|state| self.node(inner, state)),
-            Node::Repeat(inner) => state.sequence(|state| state.optional(|state| self.repeat(inner, state))),
+            Node::Repeat(inner) => {
+                state.sequence(|state| state.optional(|state| self.repeat(inner, state)))
+            }
             Node::RepeatOnce(inner) => state.sequence(|state| self.repeat(inner, state)),
             Node::Ahead(inner) => state.lookahead(true, |state| self.node(inner, state)),
             Node::NotAhead(inner) => state.lookahead(false, |state| self.node(inner, state)),
@@ -135,7 +139,9 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
             Node::Range(from, to) => state.match_range(*from..*to),
             Node::Builtin(builtin) => builtin.run(state),
             Node::Property(property) => state.match_char_by(&self.properties[*property as usize]),
-            Node::PeekSlice(from, to) => state.stack_match_peek_slice(*from, *to, MatchDir::BottomToTop),
+            Node::PeekSlice(from, to) => {
+                state.stack_match_peek_slice(*from, *to, MatchDir::BottomToTop)
+            }
             Node::PushLiteral(text) => state.stack_push_literal(String::from(&**text)),
             Node::SkipUntil(strings) => match &**strings {
                 [one] => state.skip_until(&[one]),
@@ -165,13 +171,18 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
     /// Runs a step once or more, with skipped rules in between.
     fn repeat(&mut self, inner: &'g Node, state: State<'g>) -> Step<'g> {
         self.node(inner, state).and_then(|state| {
-            state.repeat(|state| state.sequence(|state| self.skip(state).and_then(|state| self.node(inner, state))))
+            state.repeat(|state| {
+                state.sequence(|state| self.skip(state).and_then(|state| self.node(inner, state)))
+            })
         })
     }
 
     /// Skips white space and comments, where they are not part of the grammar's own text.
     fn skip(&mut self, state: State<'g>) -> Step<'g> {
-        if self.grammar.skipping == Skipping::Nothing || state.atomicity() != Atomicity::NonAtomic || self.steps == 0 {
+        if self.grammar.skipping == Skipping::Nothing
+            || state.atomicity() != Atomicity::NonAtomic
+            || self.steps == 0
+        {
             return Ok(state);
         }
         match self.grammar.skipping {
@@ -181,7 +192,8 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
                 self.any_number(whitespace, state).and_then(|state| {
                     state.repeat(|state| {
                         state.sequence(|state| {
-                            self.rule(comment, state).and_then(|state| self.any_number(whitespace, state))
+                            self.rule(comment, state)
+                                .and_then(|state| self.any_number(whitespace, state))
                         })
                     })
                 })

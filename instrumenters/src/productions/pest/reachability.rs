@@ -9,11 +9,18 @@ use crate::productions::Role;
 
 /// Returns the role of each rule, in the order of `rules`.
 pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) -> Vec<Role> {
-    let written =
-        rules.iter().map(|rule| Node::new(&rule.name, rule.ty, written_names(&rule.expr), written_skips(&rule.expr)));
-    let run = optimised.iter().map(|rule| Node::new(&rule.name, rule.ty, run_names(&rule.expr), run_skips(&rule.expr)));
-    let (written, run) = (reach(&written.collect::<Vec<_>>(), start), reach(&run.collect::<Vec<_>>(), start));
-    let role = |rule: &Rule| match (written.contains(rule.name.as_str()), run.contains(rule.name.as_str())) {
+    let written = rules.iter().map(|rule| {
+        Node::new(&rule.name, rule.ty, written_names(&rule.expr), written_skips(&rule.expr))
+    });
+    let run = optimised
+        .iter()
+        .map(|rule| Node::new(&rule.name, rule.ty, run_names(&rule.expr), run_skips(&rule.expr)));
+    let (written, run) =
+        (reach(&written.collect::<Vec<_>>(), start), reach(&run.collect::<Vec<_>>(), start));
+    let role = |rule: &Rule| match (
+        written.contains(rule.name.as_str()),
+        run.contains(rule.name.as_str()),
+    ) {
         (_, true) => Role::InUse,
         (true, false) => Role::OptimisedAway,
         (false, false) => Role::Unused,
@@ -24,7 +31,9 @@ pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) ->
 /// Returns the distinct rules that a rule refers to, in order.
 pub(super) fn references(rule: &Rule, numbers: &HashMap<String, usize>) -> Vec<usize> {
     let mut references = Vec::new();
-    for number in written_names(&rule.expr).into_iter().filter_map(|name| numbers.get(name).copied()) {
+    for number in
+        written_names(&rule.expr).into_iter().filter_map(|name| numbers.get(name).copied())
+    {
         if !references.contains(&number) {
             references.push(number);
         }
@@ -90,10 +99,19 @@ fn all<'e, E>(root: &'e E, inside: impl Fn(&'e E) -> Vec<&'e E>) -> Vec<&'e E> {
 fn written(root: &Expr) -> Vec<&Expr> {
     all(root, |expr| match expr {
         Expr::Seq(a, b) | Expr::Choice(a, b) => vec![a, b],
-        Expr::PosPred(a) | Expr::NegPred(a) | Expr::Opt(a) | Expr::Rep(a) | Expr::RepOnce(a) | Expr::Push(a) => vec![a],
-        Expr::RepExact(a, _) | Expr::RepMin(a, _) | Expr::RepMax(a, _) | Expr::RepMinMax(a, ..) => vec![a],
+        Expr::PosPred(a)
+        | Expr::NegPred(a)
+        | Expr::Opt(a)
+        | Expr::Rep(a)
+        | Expr::RepOnce(a)
+        | Expr::Push(a) => vec![a],
+        Expr::RepExact(a, _) | Expr::RepMin(a, _) | Expr::RepMax(a, _) | Expr::RepMinMax(a, ..) => {
+            vec![a]
+        }
         Expr::NodeTag(a, _) => vec![a],
-        Expr::Ident(_) | Expr::Str(_) | Expr::Insens(_) | Expr::Range(..) | Expr::PeekSlice(..) => Vec::new(),
+        Expr::Ident(_) | Expr::Str(_) | Expr::Insens(_) | Expr::Range(..) | Expr::PeekSlice(..) => {
+            Vec::new()
+        }
         Expr::Skip(_) | Expr::PushLiteral(_) => Vec::new(),
     })
 }
@@ -102,7 +120,9 @@ fn run(root: &OptimizedExpr) -> Vec<&OptimizedExpr> {
     use OptimizedExpr as E;
     all(root, |expr| match expr {
         E::Seq(a, b) | E::Choice(a, b) => vec![a, b],
-        E::PosPred(a) | E::NegPred(a) | E::Opt(a) | E::Rep(a) | E::RepOnce(a) | E::Push(a) => vec![a],
+        E::PosPred(a) | E::NegPred(a) | E::Opt(a) | E::Rep(a) | E::RepOnce(a) | E::Push(a) => {
+            vec![a]
+        }
         E::NodeTag(a, _) | E::RestoreOnErr(a) => vec![a],
         E::Ident(_) | E::Str(_) | E::Insens(_) | E::Range(..) | E::PeekSlice(..) => Vec::new(),
         E::Skip(_) | E::PushLiteral(_) => Vec::new(),

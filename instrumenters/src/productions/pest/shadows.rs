@@ -61,7 +61,13 @@ impl ParseObserver for NoObserver {
 
 impl<'g> ShadowSearch<'g> {
     /// Tries the alternatives after `matched`, at the place where it matched.
-    pub fn try_others(&mut self, first: usize, matched: usize, alternatives: &'g [Node], place: &Place) {
+    pub fn try_others(
+        &mut self,
+        first: usize,
+        matched: usize,
+        alternatives: &'g [Node],
+        place: &Place,
+    ) {
         for (number, alternative) in alternatives.iter().enumerate().skip(matched + 1) {
             let trials = self.trials[first + number];
             let stop = self.stopped_at.filter(|stop| trials.at_stops && place.is_before(*stop));
@@ -160,7 +166,8 @@ pub(super) fn trials(grammar: &Grammar, coverage: &Coverage) -> Vec<Trials> {
                 let at = *first as usize + number;
                 let is_dead = coverage.alternatives[at].state() != State::Matched;
                 let is_possible = number > 0 && !reads_stack(alternative, &uses_stack);
-                trials[at] = Trials { everywhere: is_possible && is_dead, at_stops: is_possible && rejects };
+                trials[at] =
+                    Trials { everywhere: is_possible && is_dead, at_stops: is_possible && rejects };
             }
         }
         todo.extend(inside(node));
@@ -195,8 +202,12 @@ fn reads_stack(node: &Node, users: &[bool]) -> bool {
 fn inside(node: &Node) -> Vec<&Node> {
     match node {
         Node::Sequence(nodes) | Node::Choice(_, nodes) => nodes.iter().collect(),
-        Node::Ahead(node) | Node::NotAhead(node) | Node::Optional(node) | Node::Repeat(node) => vec![node],
-        Node::RepeatOnce(node) | Node::Push(node) | Node::Tag(node, _) | Node::Restore(node) => vec![node],
+        Node::Ahead(node) | Node::NotAhead(node) | Node::Optional(node) | Node::Repeat(node) => {
+            vec![node]
+        }
+        Node::RepeatOnce(node) | Node::Push(node) | Node::Tag(node, _) | Node::Restore(node) => {
+            vec![node]
+        }
         _ => Vec::new(),
     }
 }

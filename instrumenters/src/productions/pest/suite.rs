@@ -51,8 +51,10 @@ pub(super) struct Ran<'i> {
 impl<'g> Suite<'g> {
     /// Creates a suite without inputs, with the default limits.
     pub fn new(grammar: &'g Grammar) -> Self {
-        let by_name = |name: &String| pest::unicode::by_name(name).unwrap_or_else(|| Box::new(|_| false));
-        let (productions, alternatives) = (grammar.productions().len(), grammar.alternatives().len());
+        let by_name =
+            |name: &String| pest::unicode::by_name(name).unwrap_or_else(|| Box::new(|_| false));
+        let (productions, alternatives) =
+            (grammar.productions().len(), grammar.alternatives().len());
         Suite {
             grammar,
             properties: grammar.properties.iter().map(by_name).collect(),
@@ -81,7 +83,11 @@ impl<'g> Suite<'g> {
         self.tally.clear();
         let mut tally = std::mem::take(&mut self.tally);
         let ran = if self.timed {
-            self.observed(&name, text, &mut Timed { tally: &mut tally, open: Vec::new(), depths: Vec::new() })
+            self.observed(
+                &name,
+                text,
+                &mut Timed { tally: &mut tally, open: Vec::new(), depths: Vec::new() },
+            )
         } else {
             self.observed(&name, text, &mut tally)
         };
@@ -109,7 +115,8 @@ impl<'g> Suite<'g> {
         let trials = trials(self.grammar, &self.coverage);
         let has_dead = trials.iter().any(|trials| trials.everywhere);
         let mut found = Found::default();
-        let mut unheard = Tally::new(self.coverage.productions.len(), self.coverage.alternatives.len());
+        let mut unheard =
+            Tally::new(self.coverage.productions.len(), self.coverage.alternatives.len());
         for input in 0..self.coverage.inputs.len() {
             let stopped_at = match &self.coverage.inputs[input].verdict {
                 Verdict::Rejected(rejection) => Some(rejection.at),
@@ -118,7 +125,16 @@ impl<'g> Suite<'g> {
             if let (true, Some(text)) = (has_dead || stopped_at.is_some(), read(input)) {
                 let (grammar, properties, trials) = (self.grammar, &*self.properties, &*trials);
                 let (steps, found, text) = (self.limits.steps, &mut found, &*text);
-                let mut search = ShadowSearch { grammar, properties, trials, found, text, input, stopped_at, steps };
+                let mut search = ShadowSearch {
+                    grammar,
+                    properties,
+                    trials,
+                    found,
+                    text,
+                    input,
+                    stopped_at,
+                    steps,
+                };
                 let _ = self.run(text, &mut unheard, Some(&mut search));
             }
         }
@@ -131,13 +147,17 @@ impl<'g> Suite<'g> {
     /// Records why productions never matched, or matched too little, if they are observed.
     fn record_reasons(&self) {
         let alternatives = self.grammar.alternatives();
-        for (production, site) in self.grammar.known_sites().unwrap_or_default().iter().enumerate() {
+        for (production, site) in self.grammar.known_sites().unwrap_or_default().iter().enumerate()
+        {
             let is_dead = self.coverage.productions[production].state() != State::Matched;
             let shadow = self.coverage.most_shadowed(alternatives, production).filter(|_| is_dead);
             if let Some(shadow) = shadow.and_then(|at| self.coverage.shadows[at].as_ref()) {
                 record_shadow(site, self.coverage.sentence(shadow, alternatives));
             }
-            let late = alternatives.iter().enumerate().filter(|(_, alternative)| alternative.production == production);
+            let late = alternatives
+                .iter()
+                .enumerate()
+                .filter(|(_, alternative)| alternative.production == production);
             let cuts = late.filter_map(|(at, alternative)| {
                 let is_alive = self.coverage.alternatives[at].state() == State::Matched;
                 let cut = self.coverage.cuts[at].as_ref().filter(|_| is_alive)?;
@@ -151,10 +171,19 @@ impl<'g> Suite<'g> {
     }
 
     /// Runs an input, with an event for each activation of an armed production.
-    fn observed<'i, W: ParseObserver>(&'i self, name: &str, text: &'i str, watch: &mut W) -> Ran<'i> {
+    fn observed<'i, W: ParseObserver>(
+        &'i self,
+        name: &str,
+        text: &'i str,
+        watch: &mut W,
+    ) -> Ran<'i> {
         let sites = self.grammar.sites();
         if sites.iter().any(|site| site.is_armed()) {
-            self.run(text, &mut self.subjects.events(self.coverage.inputs.len(), name, sites, watch), None)
+            self.run(
+                text,
+                &mut self.subjects.events(self.coverage.inputs.len(), name, sites, watch),
+                None,
+            )
         } else {
             self.run(text, watch, None)
         }
@@ -176,7 +205,11 @@ impl<'g> Suite<'g> {
             search,
         };
         let outcome = pest::state(text, |state| machine.rule(self.grammar.start, state));
-        Ran { outcome: outcome.map_err(Box::new), stopped: machine.stopped, furthest: machine.furthest }
+        Ran {
+            outcome: outcome.map_err(Box::new),
+            stopped: machine.stopped,
+            furthest: machine.furthest,
+        }
     }
 
     fn verdict(&self, ran: Ran<'_>, text: &str) -> Verdict {
@@ -188,7 +221,10 @@ impl<'g> Suite<'g> {
             Err(error) => match &error.variant {
                 // Pest stops a parse if there is too little stack.
                 ErrorVariant::CustomError { message } if message.contains("stack limit") => {
-                    Verdict::Stopped(format!("its nesting needs more than {} bytes of stack", self.limits.stack))
+                    Verdict::Stopped(format!(
+                        "its nesting needs more than {} bytes of stack",
+                        self.limits.stack
+                    ))
                 }
                 _ => Verdict::Rejected(self.rejection(*error, text, ran.furthest)),
             },

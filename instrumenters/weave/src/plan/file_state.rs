@@ -43,7 +43,8 @@ impl File {
     }
 }
 
-/// A file that is unchanged as long as its content is, whatever its time: packages are fetched again, and caches copied.
+/// A file that is unchanged as long as its content is, whatever its time: packages are fetched
+/// again, and caches copied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     file: File,

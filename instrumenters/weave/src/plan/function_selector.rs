@@ -1,7 +1,8 @@
 //! Selectors of functions: a path, and words before and after it that describe the function.
 //!
-//! `pub taffy::** -> *Result<*> lines>=10` are the public functions of taffy that return a result and have ten lines or
-//! more. All words must hold. A closure has the properties of the function that it stands in.
+//! `pub taffy::** -> *Result<*> lines>=10` are the public functions of taffy that return a result
+//! and have ten lines or more. All words must hold. A closure has the properties of the function
+//! that it stands in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,20 +73,29 @@ impl FromStr for FunctionSelector {
             match Predicate::of(word) {
                 Some(predicate) => predicates.push(predicate),
                 None if path.is_none() && !is_like_a_predicate(word) => path = Some(word),
-                None => return Err(FunctionSelectorError::Word { text: text.to_owned(), word: word.to_owned() }),
+                None => {
+                    return Err(FunctionSelectorError::Word {
+                        text: text.to_owned(),
+                        word: word.to_owned(),
+                    });
+                }
             }
             rest = behind.trim_start();
         }
         // `pub` alone is any public function; nothing at all is a mistake.
         let path = path.unwrap_or(if predicates.is_empty() { "" } else { "**" });
-        Ok(FunctionSelector { path: path.parse().map_err(FunctionSelectorError::Path)?, predicates })
+        Ok(FunctionSelector {
+            path: path.parse().map_err(FunctionSelectorError::Path)?,
+            predicates,
+        })
     }
 }
 
 impl FunctionSelector {
     /// True if a function with this path is selected.
     pub fn means(&self, path: &str, function: &Function) -> bool {
-        self.has_path(path, function) && self.predicates.iter().all(|predicate| predicate.is_of(function))
+        self.has_path(path, function)
+            && self.predicates.iter().all(|predicate| predicate.is_of(function))
     }
 
     /// True if the path alone matches. A closure matches if its function does.
@@ -135,7 +145,9 @@ impl Predicate {
         let properties = &function.properties;
         match self {
             Predicate::Pub => properties.is_pub,
-            Predicate::Attribute(name) => properties.attributes.iter().any(|attribute| matches_text(name, attribute)),
+            Predicate::Attribute(name) => {
+                properties.attributes.iter().any(|attribute| matches_text(name, attribute))
+            }
             Predicate::Returns(ty) => matches_text(ty, &properties.returns),
             Predicate::Lines(least, most) => (*least..=*most).contains(&properties.lines),
         }
@@ -146,7 +158,9 @@ impl Predicate {
 fn word_end(text: &str) -> usize {
     let at_size = |at: usize| is_size(&text[at..]);
     if text.starts_with("->") {
-        let space = |(at, c): (usize, char)| (c.is_whitespace() && at_size(at + c.len_utf8())).then_some(at);
+        let space = |(at, c): (usize, char)| {
+            (c.is_whitespace() && at_size(at + c.len_utf8())).then_some(at)
+        };
         return text.char_indices().find_map(space).unwrap_or(text.len());
     }
     if text.starts_with("#[") {
@@ -181,8 +195,14 @@ mod tests {
     fn check(selector: &str, expected: &[&str]) {
         let selector: FunctionSelector = selector.parse().unwrap_or_else(|error| panic!("{error}"));
         let functions = parse(TEXT).expect("it is Rust").functions.all;
-        let selected = functions.iter().filter(|function| selector.means(&format!("a::{}", function.name), function));
-        assert_eq!(selected.map(|function| function.name.as_str()).collect::<Vec<_>>(), expected, "{selector:?}");
+        let selected = functions
+            .iter()
+            .filter(|function| selector.means(&format!("a::{}", function.name), function));
+        assert_eq!(
+            selected.map(|function| function.name.as_str()).collect::<Vec<_>>(),
+            expected,
+            "{selector:?}"
+        );
     }
 
     #[test]
@@ -220,11 +240,31 @@ mod tests {
 
     #[test]
     fn what_is_no_selector_shows_how_to_write_one() {
-        for text in ["pub fn a::b", "a b", "lines<x", "#inline a", "-> ", "a lines<>3", "a lines<0", "#[] a"] {
+        for text in [
+            "pub fn a::b",
+            "a b",
+            "lines<x",
+            "#inline a",
+            "-> ",
+            "a lines<>3",
+            "a lines<0",
+            "#[] a",
+        ] {
             let error = text.parse::<FunctionSelector>().expect_err(text).to_string();
             assert!(error.contains("`taffy::** -> *Result<*>`"), "{text}: {error}");
         }
-        assert!("".parse::<FunctionSelector>().expect_err("nothing").to_string().contains("Scene::measure"));
-        assert!("pub a::".parse::<FunctionSelector>().expect_err("half").to_string().contains("empty segment"));
+        assert!(
+            "".parse::<FunctionSelector>()
+                .expect_err("nothing")
+                .to_string()
+                .contains("Scene::measure")
+        );
+        assert!(
+            "pub a::"
+                .parse::<FunctionSelector>()
+                .expect_err("half")
+                .to_string()
+                .contains("empty segment")
+        );
     }
 }

@@ -66,8 +66,8 @@ pub struct Core {
     pub library: PathBuf,
     /// The directories of the libraries and procedural macros that it needs.
     pub dependencies: Vec<PathBuf>,
-    /// The libraries among them that it was built with. Beside them may stand what another build left: with profilers, or
-    /// without.
+    /// The libraries among them that it was built with. Beside them may stand what another build
+    /// left: with profilers, or without.
     pub libraries: Vec<PathBuf>,
     /// Libraries of profilers that were built with it.
     #[serde(default)]
@@ -77,11 +77,13 @@ pub struct Core {
 impl Plan {
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<Plan> {
-        let text = read_whole(path).with_context(|| format!("the plan {} cannot be read", path.display()))?;
+        let text = read_whole(path)
+            .with_context(|| format!("the plan {} cannot be read", path.display()))?;
         Ok(serde_json::from_slice(&text)?)
     }
 
-    /// Writes it. The file name depends on the content, so that two runs at once do not disturb each other.
+    /// Writes it. The file name depends on the content, so that two runs at once do not disturb
+    /// each other.
     pub fn write(&self) -> Result<PathBuf> {
         let text = serde_json::to_string_pretty(self)?;
         let path = self.dir.join("plans").join(format!("{}.json", stamp([&text])));

@@ -18,7 +18,10 @@ pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_unnoted(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > MOST {
-        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {MOST} bytes"))),
+        true => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it has more than {MOST} bytes"),
+        )),
         false => Ok(bytes),
     }
 }
@@ -50,7 +53,9 @@ pub fn create_anew(path: &Path) -> io::Result<File> {
 pub fn open_lock(path: &Path) -> io::Result<File> {
     let is_regular = |file: fs::Metadata| match file.is_file() {
         true => Ok(()),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file: remove it")),
+        false => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file: remove it"))
+        }
     };
     if let Ok(found) = fs::metadata(path) {
         is_regular(found)?;
@@ -93,12 +98,15 @@ mod tests {
     #[test]
     fn a_link_in_the_place_of_a_file_leads_no_write_elsewhere() {
         let dir = directory("link");
-        let (precious, link) = (dir.join("precious"), dir.join(format!("a.json.{}", std::process::id())));
+        let (precious, link) =
+            (dir.join("precious"), dir.join(format!("a.json.{}", std::process::id())));
         fs::write(&precious, "precious").expect("it is ours");
         symlink(&precious, &link).expect("it is new");
         write_whole(&dir.join("a.json"), b"text").expect("it is ours");
         symlink(&precious, dir.join("b")).expect("it is new");
-        create_anew(&dir.join("b")).and_then(|mut file| file.write_all(b"text")).expect("it is ours");
+        create_anew(&dir.join("b"))
+            .and_then(|mut file| file.write_all(b"text"))
+            .expect("it is ours");
         assert_eq!(fs::read_to_string(&precious).expect("it is there"), "precious");
         fs::remove_dir_all(dir).expect("it is ours");
     }

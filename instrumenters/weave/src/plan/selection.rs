@@ -10,7 +10,8 @@ use crate::plan::{FunctionSelector, SubjectOf};
 use crate::source::Function;
 
 /// Why an attribute of unknown effect keeps hooks away.
-pub(crate) const MAY_READ: &str = "may be a macro that reads the code below it, and would read hooks as well";
+pub(crate) const MAY_READ: &str =
+    "may be a macro that reads the code below it, and would read hooks as well";
 
 /// The selected functions, and what is seen of their calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +82,11 @@ impl Selection {
             without: parse(&self.without)?,
             closures: self.closures,
             trust: parse(&self.trust)?,
-            attributes: self.attributes.iter().map(|text| Ok(text.parse()?)).collect::<Result<_>>()?,
+            attributes: self
+                .attributes
+                .iter()
+                .map(|text| Ok(text.parse()?))
+                .collect::<Result<_>>()?,
             subjects: self.subjects.iter().map(|text| Ok(text.parse()?)).collect::<Result<_>>()?,
         })
     }
@@ -89,7 +94,8 @@ impl Selection {
     /// What is seen of calls, as a few words.
     pub fn depth(&self) -> String {
         let seen = [(self.returns, "returns"), (self.args, "args"), (self.types, "types")];
-        let seen: Vec<&str> = seen.into_iter().filter_map(|(is_seen, word)| is_seen.then_some(word)).collect();
+        let seen: Vec<&str> =
+            seen.into_iter().filter_map(|(is_seen, word)| is_seen.then_some(word)).collect();
         match self.entries {
             Some(Entries::Counted) => "entries".to_owned(),
             Some(Entries::Covered) => "objects".to_owned(),
@@ -110,8 +116,10 @@ impl Selectors {
 
     /// The reason why a function has no hook; `None` if it has one.
     pub fn skipped<'f>(&self, function: &'f Function) -> Option<Cow<'f, str>> {
-        let is_refused = |path: &&String| !self.attributes.iter().any(|allowed| allowed.matches(path));
-        let refused: Vec<&str> = function.unknown_attributes.iter().filter(is_refused).map(String::as_str).collect();
+        let is_refused =
+            |path: &&String| !self.attributes.iter().any(|allowed| allowed.matches(path));
+        let refused: Vec<&str> =
+            function.unknown_attributes.iter().filter(is_refused).map(String::as_str).collect();
         match (&function.skipped, refused.first()) {
             (Some(reason), _) => Some(Cow::Borrowed(reason)),
             (None, Some(outermost)) => Some(Cow::Owned(format!(
@@ -132,7 +140,8 @@ impl Selectors {
         if let Some(subject) = self.subject(path, function) {
             return Some(format!("--subject '{}'", subject.text));
         }
-        let is_named = self.weave.iter().any(|words| words.is_name() && words.means(path, function));
+        let is_named =
+            self.weave.iter().any(|words| words.is_name() && words.means(path, function));
         is_named.then(|| format!("--weave {path}"))
     }
 

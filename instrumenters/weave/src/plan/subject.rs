@@ -1,4 +1,5 @@
-//! Subjects by name: `taffy::*::compute_child_layout=node_id` names the parameter that is the subject of calls.
+//! Subjects by name: `taffy::*::compute_child_layout=node_id` names the parameter that is the
+//! subject of calls.
 
 use std::fmt;
 use std::str::FromStr;
@@ -100,7 +101,11 @@ mod tests {
     fn check(subject: &str, function: &str, is_meant: bool, is_in: bool) {
         let subject: SubjectOf = subject.parse().unwrap_or_else(|error| panic!("{error}"));
         let function = &parse(function).expect("it is Rust").functions.all[0];
-        assert_eq!(subject.means(&format!("a::{}", function.name), function), is_meant, "{subject:?}");
+        assert_eq!(
+            subject.means(&format!("a::{}", function.name), function),
+            is_meant,
+            "{subject:?}"
+        );
         assert_eq!(subject.is_in(function), is_in, "{subject:?}");
     }
 
@@ -121,6 +126,8 @@ mod tests {
             let error = text.parse::<SubjectOf>().expect_err(text).to_string();
             assert!(error.contains("`Scene::*=self.id`"), "{text}: {error}");
         }
-        assert!("a::=b".parse::<SubjectOf>().expect_err("half").to_string().contains("empty segment"));
+        assert!(
+            "a::=b".parse::<SubjectOf>().expect_err("half").to_string().contains("empty segment")
+        );
     }
 }

@@ -19,8 +19,8 @@ use crate::plan::{Content, create_anew, open_lock, read_whole, write_whole};
 const DIRECTORY: &str = "METASPY_CACHE";
 /// The list of an entry's files.
 const LIST: &str = "entry.json";
-/// An empty file that marks a directory as an entry. It is written first: a directory without it is somebody else's, as
-/// `METASPY_CACHE` may name any directory.
+/// An empty file that marks a directory as an entry. It is written first: a directory without it is
+/// somebody else's, as `METASPY_CACHE` may name any directory.
 const MARKER: &str = "metaspy-cache-entry";
 /// The extension of an entry's lock.
 const LOCK: &str = "lock";
@@ -35,7 +35,8 @@ struct Entry<T> {
     files: Vec<Content>,
 }
 
-/// The directory: `METASPY_CACHE`, otherwise `metaspy` in the user's cache directory. Without a usable one, `otherwise`.
+/// The directory: `METASPY_CACHE`, otherwise `metaspy` in the user's cache directory. Without a
+/// usable one, `otherwise`.
 pub fn directory(otherwise: &Path) -> Result<PathBuf> {
     let set = |name| env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
     if let Some(chosen) = set(DIRECTORY) {
@@ -48,8 +49,9 @@ pub fn directory(otherwise: &Path) -> Result<PathBuf> {
     Ok(default.filter(|dir| own(dir).is_ok()).unwrap_or_else(|| otherwise.to_owned()))
 }
 
-/// What `build` built in this directory. It runs if there is no entry, or if a file of the entry changed. Other processes wait
-/// meanwhile. It returns a description of the result, and the files that must not change.
+/// What `build` built in this directory. It runs if there is no entry, or if a file of the entry
+/// changed. Other processes wait meanwhile. It returns a description of the result, and the files
+/// that must not change.
 pub fn entry<T>(dir: &Path, build: impl FnOnce(&Path) -> Result<(T, Vec<PathBuf>)>) -> Result<T>
 where
     T: Serialize + DeserializeOwned,
@@ -81,7 +83,10 @@ fn read<T: DeserializeOwned>(dir: &Path) -> Option<T> {
     let is_whole = entry.files.iter().all(|file| file.exists() && file.is_same());
     if is_whole && age(&list) > Duration::from_secs(DAY_S) {
         // Without a new time the entry is removed earlier.
-        let _ = File::options().write(true).open(list).and_then(|list| list.set_modified(SystemTime::now()));
+        let _ = File::options()
+            .write(true)
+            .open(list)
+            .and_then(|list| list.set_modified(SystemTime::now()));
     }
     is_whole.then_some(entry.built)
 }
@@ -93,13 +98,18 @@ fn lock(dir: &Path) -> Result<Option<File>> {
         fs::create_dir_all(dir.parent().unwrap_or(dir))?;
         open_lock(&path)
     };
-    let file = create().with_context(|| format!("cannot create {}: check its permissions", path.display()))?;
+    let file = create()
+        .with_context(|| format!("cannot create {}: check its permissions", path.display()))?;
     Ok(file.lock().is_ok().then_some(file))
 }
 
 /// Removes the unused entries beside this one.
 fn sweep(dir: &Path) {
-    let beside = fs::read_dir(dir.parent().unwrap_or(dir)).into_iter().flatten().flatten().map(|entry| entry.path());
+    let beside = fs::read_dir(dir.parent().unwrap_or(dir))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
     for other in beside.filter(|path| path != dir && path.join(MARKER).is_file()) {
         let list = other.join(LIST);
         let is_unused = age(if list.exists() { &list } else { &other }) > UNUSED;
@@ -114,10 +124,14 @@ fn sweep(dir: &Path) {
 /// The time since the last change; 0 if it is not known.
 fn age(path: &Path) -> Duration {
     let changed = fs::metadata(path).and_then(|meta| meta.modified());
-    changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok()).unwrap_or_default()
+    changed
+        .ok()
+        .and_then(|changed| SystemTime::now().duration_since(changed).ok())
+        .unwrap_or_default()
 }
 
-/// Creates the directory if it does not exist. Fails if another user can write to it, because programs contain what is in it.
+/// Creates the directory if it does not exist. Fails if another user can write to it, because
+/// programs contain what is in it.
 fn own(dir: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -168,7 +182,10 @@ mod tests {
         fn check(&self, name: &str, builds: u32) {
             assert_eq!(self.get(name).expect("it can be built"), format!("the {name}"));
             assert_eq!(self.1.load(Ordering::Relaxed), builds);
-            assert_eq!(fs::read_to_string(self.0.join(name).join("lib")).expect("it is there"), "built");
+            assert_eq!(
+                fs::read_to_string(self.0.join(name).join("lib")).expect("it is there"),
+                "built"
+            );
         }
     }
 
@@ -245,11 +262,19 @@ mod tests {
         let killed = cache.0.join("killed");
         entry::<String>(&killed, |_| bail!("killed")).expect_err("it fails");
         for old in [&thesis, &killed] {
-            File::open(old).and_then(|dir| dir.set_modified(SystemTime::now() - 2 * UNUSED)).expect("it is ours");
+            File::open(old)
+                .and_then(|dir| dir.set_modified(SystemTime::now() - 2 * UNUSED))
+                .expect("it is ours");
         }
         cache.check("new", 1);
-        assert_eq!(fs::read_to_string(thesis.join("chapter.tex")).expect("it is there"), "precious");
-        assert_eq!(fs::read_to_string(thesis.with_extension(LOCK)).expect("it is there"), "precious");
+        assert_eq!(
+            fs::read_to_string(thesis.join("chapter.tex")).expect("it is there"),
+            "precious"
+        );
+        assert_eq!(
+            fs::read_to_string(thesis.with_extension(LOCK)).expect("it is there"),
+            "precious"
+        );
         assert!(!killed.exists());
     }
 
@@ -260,6 +285,11 @@ mod tests {
         let cache = Cache::new("shared");
         own(&cache.0).expect("it is new");
         fs::set_permissions(&cache.0, fs::Permissions::from_mode(0o777)).expect("it is ours");
-        assert!(own(&cache.0).expect_err("it is open").to_string().contains("another user can write to it"));
+        assert!(
+            own(&cache.0)
+                .expect_err("it is open")
+                .to_string()
+                .contains("another user can write to it")
+        );
     }
 }

@@ -14,7 +14,8 @@ use crate::runtime::profilers::{self, Profiler};
 use crate::runtime::toolchain::version;
 use crate::runtime::{build_dir, cache, host};
 
-/// The files of the core's packages that this command was built with, by their paths in a workspace.
+/// The files of the core's packages that this command was built with, by their paths in a
+/// workspace.
 pub(super) static SOURCE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/core.rs"));
 /// The versions that it was built with.
 static LOCK: &str = include_str!(concat!(env!("OUT_DIR"), "/Cargo.lock"));
@@ -44,8 +45,9 @@ metaspy-recorder = { path = "metaspy-core/recorder", version = "0.1.0" }
 
 /// The name of the profile of the core, and so of the directory in its target directory.
 const PROFILE: &str = "metaspy-core";
-/// The profile. Each key that shapes code is here, so that no project's profiles make a core of their own. Programs call the
-/// recorder, and not what reads, which takes more than a third of the build when it is optimised.
+/// The profile. Each key that shapes code is here, so that no project's profiles make a core of
+/// their own. Programs call the recorder, and not what reads, which takes more than a third of the
+/// build when it is optimised.
 pub(super) const IN_MANIFEST: &str = r#"
 [profile.metaspy-core]
 inherits = "release"
@@ -69,12 +71,14 @@ opt-level = 0
 
 /// The environment variable that marks a build of the core: the wrapper then adds [`ALONE`].
 pub const BUILDS_CORE: &str = "METASPY_WEAVE_CORE";
-/// Further flags of the compiler for the core: programs may be optimised when they are linked, and a crate that the
-/// program has too must not be taken for the core's. A variable with flags would take the place of those configured.
+/// Further flags of the compiler for the core: programs may be optimised when they are linked, and
+/// a crate that the program has too must not be taken for the core's. A variable with flags would
+/// take the place of those configured.
 pub const ALONE: [&str; 2] = ["-Cembed-bitcode=yes", "-Cmetadata=metaspy-weave"];
 
 /// The error of a profiler that depends on another core.
-const OTHER_CORE: &str = "--profiler: it must depend on `metaspy-core = \"0.1\"`, and on no other copy of it";
+const OTHER_CORE: &str =
+    "--profiler: it must depend on `metaspy-core = \"0.1\"`, and on no other copy of it";
 
 /// How the user builds, and so how the core is built.
 pub struct Settings<'s> {
@@ -95,7 +99,8 @@ pub fn core_stamp() -> String {
     stamp(SOURCE.iter().flat_map(|(path, text)| [*path, *text]).chain([LOCK, IN_MANIFEST]))
 }
 
-/// The core, built if the cache does not have it; with the profilers of these directories, built with it.
+/// The core, built if the cache does not have it; with the profilers of these directories, built
+/// with it.
 pub fn core(settings: &Settings<'_>, cache: &Path, profiler_dirs: &[PathBuf]) -> Result<Core> {
     let of_dir = |dir: &PathBuf| Profiler::of(dir, settings.cargo);
     let profilers = profiler_dirs.iter().map(of_dir).collect::<Result<Vec<_>>>()?;
@@ -115,14 +120,16 @@ pub fn core(settings: &Settings<'_>, cache: &Path, profiler_dirs: &[PathBuf]) ->
 }
 
 impl Settings<'_> {
-    /// A name for what is built with these settings, by this compiler. A wrapper, such as a cache, does not change results.
+    /// A name for what is built with these settings, by this compiler. A wrapper, such as a cache,
+    /// does not change results.
     fn stamp(&self) -> Result<String> {
-        let parts = [&core_stamp(), version()?, self.core_target()?.unwrap_or_default(), &self.flags];
+        let parts =
+            [&core_stamp(), version()?, self.core_target()?.unwrap_or_default(), &self.flags];
         Ok(stamp(parts.into_iter().chain(ALONE)))
     }
 
-    /// The target of the core, unless it is that of every build here. Flags reach what runs in the compiler, too, where no
-    /// target is named.
+    /// The target of the core, unless it is that of every build here. Flags reach what runs in the
+    /// compiler, too, where no target is named.
     fn core_target(&self) -> Result<Option<&str>> {
         let host = host()?;
         Ok(self.target.filter(|target| *target != host || !self.flags.is_empty()))
@@ -150,7 +157,8 @@ fn unpack(dir: &Path) -> Result<()> {
 
 /// The files that programs are linked with.
 fn files(core: &Core) -> Vec<PathBuf> {
-    let in_dir = |dir: &PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let in_dir =
+        |dir: &PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let dependencies = core.dependencies.iter().flat_map(in_dir);
     let is_library = |path: &PathBuf| path.extension().is_some_and(|extension| extension != "d");
     dependencies.filter(is_library).chain([core.library.clone()]).collect()
@@ -165,8 +173,9 @@ struct Build<'b> {
 }
 
 impl Build<'_> {
-    /// Builds without a network if that is possible. The project's configuration may be needed to build the core, or it may
-    /// replace the registry by one that lacks the core's dependencies: then the core is built outside the project.
+    /// Builds without a network if that is possible. The project's configuration may be needed to
+    /// build the core, or it may replace the registry by one that lacks the core's dependencies:
+    /// then the core is built outside the project.
     fn run(&self, workspace: &Path, package: &str) -> Result<Core> {
         let nowhere = workspace.ancestors().last().unwrap_or(workspace);
         let here = env::current_dir()?;
@@ -179,10 +188,14 @@ impl Build<'_> {
         let more = [(nowhere, true), (here.as_path(), false), (nowhere, false)];
         let mut more = more.into_iter().filter(|(_, is_offline)| *is_offline || !offline);
         // The user can repair the first of several failures.
-        more.find_map(|(from, is_offline)| once(from, is_offline).ok()).ok_or(first).with_context(|| match offline {
-            true => "metaspy's core cannot be built; without --offline cargo fetches what it needs",
-            false => "metaspy's core cannot be built",
-        })
+        more.find_map(|(from, is_offline)| once(from, is_offline).ok()).ok_or(first).with_context(
+            || match offline {
+                true => {
+                    "metaspy's core cannot be built; without --offline cargo fetches what it needs"
+                }
+                false => "metaspy's core cannot be built",
+            },
+        )
     }
 
     fn once(&self, workspace: &Path, from: &Path, package: &str, offline: bool) -> Result<Core> {
@@ -190,13 +203,26 @@ impl Build<'_> {
         let target = self.settings.core_target()?;
         let target_dir = self.dir.join("target");
         let mut command = Command::new(cargo);
-        command.args(["build", "--profile", PROFILE, "--quiet", "--message-format=json-render-diagnostics"]);
-        command.arg("--package").arg(package).arg("--manifest-path").arg(workspace.join("Cargo.toml"));
+        command.args([
+            "build",
+            "--profile",
+            PROFILE,
+            "--quiet",
+            "--message-format=json-render-diagnostics",
+        ]);
+        command
+            .arg("--package")
+            .arg(package)
+            .arg("--manifest-path")
+            .arg(workspace.join("Cargo.toml"));
         command.arg("--target-dir").arg(&target_dir).arg(build_dir(&target_dir)?);
         command.args(target.map(|target| format!("--target={target}")));
         command.args(offline.then_some("--offline")).current_dir(from);
         command.env("RUSTC_WRAPPER", env::current_exe()?).env(BUILDS_CORE, "1");
-        command.env_remove(PLAN).env_remove(CHAIN).envs(wrapper.as_ref().map(|wrapper| (CHAIN, wrapper)));
+        command
+            .env_remove(PLAN)
+            .env_remove(CHAIN)
+            .envs(wrapper.as_ref().map(|wrapper| (CHAIN, wrapper)));
         // One core serves all builds, so those of this project's profiles do not shape it.
         for (name, _) in env::vars_os().filter(|(name, _)| is_of_profiles(name)) {
             command.env_remove(name);
@@ -209,12 +235,15 @@ impl Build<'_> {
             match self.profilers {
                 [] => bail!("{error}"),
                 // The profiler depends on another copy of the core.
-                _ if error.contains("links to the native library `metaspy-core`") => bail!("{OTHER_CORE}: {error}"),
+                _ if error.contains("links to the native library `metaspy-core`") => {
+                    bail!("{OTHER_CORE}: {error}")
+                }
                 _ => bail!("--profiler: {error}"),
             }
         }
         let messages = output.stdout.split(|byte| *byte == b'\n');
-        let messages: Vec<Value> = messages.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        let messages: Vec<Value> =
+            messages.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         self.found(&messages)
     }
 
@@ -245,6 +274,10 @@ mod tests {
     #[test]
     fn variables_of_profiles_do_not_reach_the_core() {
         assert!(is_of_profiles("CARGO_PROFILE_RELEASE_LTO".as_ref()));
-        assert!(!["CARGO_HOME", "CARGO_BUILD_JOBS", "PROFILE"].iter().any(|name| is_of_profiles(name.as_ref())));
+        assert!(
+            !["CARGO_HOME", "CARGO_BUILD_JOBS", "PROFILE"]
+                .iter()
+                .any(|name| is_of_profiles(name.as_ref()))
+        );
     }
 }

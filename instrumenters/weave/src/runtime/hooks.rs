@@ -23,7 +23,8 @@ use crate::runtime::core::SOURCE;
 /// Its crate names, for programs without and with optimisation. Woven code uses another name.
 const NAMES: [&str; 2] = ["metaspy_woven_called", "metaspy_woven"];
 
-/// The crate, compiled twice: a hook that is called is quick to compile, a hook that is inlined is quick to run.
+/// The crate, compiled twice: a hook that is called is quick to compile, a hook that is inlined is
+/// quick to run.
 #[derive(Clone, Debug)]
 pub struct Hooks {
     dir: PathBuf,
@@ -41,8 +42,8 @@ impl Hooks {
         [false, true].map(|is_optimized| self.library(is_optimized))
     }
 
-    /// Puts the libraries where cargo makes the compiler and rustdoc search for dependencies. Crates of both kinds may
-    /// be linked into one program.
+    /// Puts the libraries where cargo makes the compiler and rustdoc search for dependencies.
+    /// Crates of both kinds may be linked into one program.
     pub(crate) fn put_beside(&self, libraries: &Path) -> Result<()> {
         for (library, name) in self.libraries().iter().zip(NAMES) {
             let beside = libraries.join(format!("lib{name}-{}.rlib", self.stamp));
@@ -54,11 +55,17 @@ impl Hooks {
     }
 }
 
-/// What the compiler receives beside the sources and the place. A change of it makes other libraries.
-const FLAGS: [&str; 5] =
-    ["--edition=2024", "--crate-type=rlib", "--cap-lints=allow", "-Copt-level=3", "-Cmetadata=metaspy"];
-/// In place of the directories in the libraries: those of two caches are the same, so what was woven with one links with the
-/// other.
+/// What the compiler receives beside the sources and the place. A change of it makes other
+/// libraries.
+const FLAGS: [&str; 5] = [
+    "--edition=2024",
+    "--crate-type=rlib",
+    "--cap-lints=allow",
+    "-Copt-level=3",
+    "-Cmetadata=metaspy",
+];
+/// In place of the directories in the libraries: those of two caches are the same, so what was
+/// woven with one links with the other.
 const PLACE: &str = "=metaspy-probe";
 
 /// The directory of the probe's sources among the packed files.
@@ -79,7 +86,8 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, cache: &Path) -> Result
     let source = source();
     let (program, before) = rustc.split_first().context("there is a compiler")?;
     let version = version_of(program, before)?;
-    let target_text = target.map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
+    let target_text =
+        target.map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
     let stamp = stamp([source.as_str(), &version, &target_text, PLACE].into_iter().chain(FLAGS));
     let hooks = Hooks { dir: cache.join("hooks").join(&stamp), stamp };
     cache::entry(&hooks.dir, |dir| {
@@ -126,6 +134,10 @@ fn compile(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<()>
 }
 
 fn version_of(rustc: &OsStr, before: &[OsString]) -> Result<String> {
-    let output = Command::new(rustc).args(before).arg("-vV").output().context("the compiler cannot be started")?;
+    let output = Command::new(rustc)
+        .args(before)
+        .arg("-vV")
+        .output()
+        .context("the compiler cannot be started")?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

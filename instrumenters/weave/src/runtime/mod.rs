@@ -1,4 +1,5 @@
-//! What woven programs are linked with: the little that woven code calls, and a core for programs that have none.
+//! What woven programs are linked with: the little that woven code calls, and a core for programs
+//! that have none.
 
 mod cache;
 mod core;

@@ -1,7 +1,7 @@
 //! The user's own profilers. They are built together with the core, because a program has one core.
 //!
-//! A package that depends on the core and on all profilers is built in a workspace of its own. In it, `metaspy-core` is the
-//! packed core, whatever version the profilers require.
+//! A package that depends on the core and on all profilers is built in a workspace of its own. In
+//! it, `metaspy-core` is the packed core, whatever version the profilers require.
 //!
 //! The profilers do not become a part of the program, because its manifest and lock file would
 //! change. A program with a core of its own cannot get them from outside.
@@ -51,11 +51,16 @@ impl Profiler {
     pub fn of(dir: &Path, cargo: &OsStr) -> Result<Profiler> {
         let manifest = dir.join("Cargo.toml");
         if !manifest.is_file() {
-            bail!("--profiler: there is no {}; `cargo metaspy new NAME` makes a crate", manifest.display());
+            bail!(
+                "--profiler: there is no {}; `cargo metaspy new NAME` makes a crate",
+                manifest.display()
+            );
         }
         let manifest = fs::canonicalize(manifest)?;
         let mut command = Command::new(cargo);
-        command.args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"]).arg(&manifest);
+        command
+            .args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"])
+            .arg(&manifest);
         let output = command.output().context("cargo cannot be started")?;
         if !output.status.success() {
             bail!("--profiler: {}", String::from_utf8_lossy(&output.stderr).trim_end());
@@ -64,7 +69,8 @@ impl Profiler {
         let mut packages = metadata["packages"].as_array().into_iter().flatten();
         let package = packages.find(|package| is_at(package, &manifest));
         let name = package.and_then(|package| package["name"].as_str()).map(str::to_owned);
-        let name = name.with_context(|| format!("--profiler: {} names no package", manifest.display()))?;
+        let name =
+            name.with_context(|| format!("--profiler: {} names no package", manifest.display()))?;
         Ok(Profiler { manifest, name })
     }
 
@@ -87,12 +93,13 @@ fn is_at(message: &Value, manifest: &Path) -> bool {
 /// The library that a message of cargo reports.
 pub fn library(message: &Value) -> Option<PathBuf> {
     let is_built = message["reason"] == "compiler-artifact";
-    let mut files = message["filenames"].as_array().filter(|_| is_built)?.iter().filter_map(Value::as_str);
+    let mut files =
+        message["filenames"].as_array().filter(|_| is_built)?.iter().filter_map(Value::as_str);
     files.find(|file| file.ends_with(".rlib")).map(PathBuf::from)
 }
 
-/// Writes the package that depends on all of them into the core's directory. The name of its directory depends on its
-/// content.
+/// Writes the package that depends on all of them into the core's directory. The name of its
+/// directory depends on its content.
 pub fn write(profilers: &[Profiler], dir: &Path, lock: &str) -> Result<PathBuf> {
     let mut manifest = MANIFEST.to_owned();
     for (at, Profiler { manifest: of, name }) in profilers.iter().enumerate() {

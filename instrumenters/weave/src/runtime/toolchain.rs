@@ -30,10 +30,11 @@ pub fn host() -> Result<&'static str> {
     host.context("cannot read the host platform from `rustc -vV`")
 }
 
-/// The argument that makes cargo put the parts of a build beside its results, whatever is configured. A variable would
-/// be inherited by build scripts and programs.
+/// The argument that makes cargo put the parts of a build beside its results, whatever is
+/// configured. A variable would be inherited by build scripts and programs.
 pub fn build_dir(target_dir: &Path) -> Result<String> {
-    let dir = target_dir.to_str().with_context(|| format!("{} is not UTF-8", target_dir.display()))?;
+    let dir =
+        target_dir.to_str().with_context(|| format!("{} is not UTF-8", target_dir.display()))?;
     // TOML and JSON quote a text in the same way.
     Ok(format!("--config=build.build-dir={}", serde_json::to_string(dir)?))
 }

@@ -1,5 +1,6 @@
-//! Attribute macros around functions. A macro may read the tokens of its item, hooks included, so only functions whose
-//! attributes are known to leave bodies alone are woven without being asked for.
+//! Attribute macros around functions. A macro may read the tokens of its item, hooks included, so
+//! only functions whose attributes are known to leave bodies alone are woven without being asked
+//! for.
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, ImplItem, Item, Meta, Token, TraitItem};
@@ -59,13 +60,15 @@ const BUILT_IN: [&str; 50] = [
     "unstable",
     "warn",
 ];
-/// The first segments of attributes that are no macros, as `#[case::empty]` below `#[rstest]`, and of the macros of the
-/// standard library.
-const TOOLS: [&str; 9] = ["alloc", "case", "clippy", "core", "diagnostic", "miri", "rust_analyzer", "rustfmt", "std"];
+/// The first segments of attributes that are no macros, as `#[case::empty]` below `#[rstest]`, and
+/// of the macros of the standard library.
+const TOOLS: [&str; 9] =
+    ["alloc", "case", "clippy", "core", "diagnostic", "miri", "rust_analyzer", "rustfmt", "std"];
 /// Attribute macros of the standard library, which an import may replace by others.
 const OF_STD: [&str; 3] = ["bench", "test", "test_case"];
 
-/// The attribute macros of a crate that pass bodies on as they are, and the attributes that these read on the items within.
+/// The attribute macros of a crate that pass bodies on as they are, and the attributes that these
+/// read on the items within.
 struct Passing {
     krate: &'static str,
     names: &'static [&'static str],
@@ -79,7 +82,10 @@ const PASSING: [Passing; 48] = [
     passing("actix_rt", &["main", "test"]),
     passing(
         "actix_web",
-        &["connect", "delete", "get", "head", "main", "options", "patch", "post", "put", "route", "test", "trace"],
+        &[
+            "connect", "delete", "get", "head", "main", "options", "patch", "post", "put", "route",
+            "test", "trace",
+        ],
     ),
     passing("async_graphql", &["ComplexObject", "Object", "Subscription", "graphql"]),
     passing("async_recursion", &["async_recursion"]),
@@ -143,8 +149,17 @@ const PASSING: [Passing; 48] = [
             "route",
         ],
     ),
-    passing("rstest", &["awt", "case", "default", "fixture", "future", "once", "rstest", "timeout", "trace", "values"]),
-    passing("rustversion", &["all", "any", "attr", "before", "beta", "nightly", "not", "since", "stable"]),
+    passing(
+        "rstest",
+        &[
+            "awt", "case", "default", "fixture", "future", "once", "rstest", "timeout", "trace",
+            "values",
+        ],
+    ),
+    passing(
+        "rustversion",
+        &["all", "any", "attr", "before", "beta", "nightly", "not", "since", "stable"],
+    ),
     passing("serial_test", &["file_parallel", "file_serial", "parallel", "serial"]),
     passing("smol_potat", &["bench", "main", "test"]),
     passing("sqlx", &["test"]),
@@ -188,12 +203,16 @@ fn add(meta: &Meta, scope: usize, found: &mut Vec<WrittenAttribute>) {
             metas.into_iter().flatten().skip(1).for_each(|meta| add(&meta, scope, found));
         }
         // No macro is unsafe.
-        ([name], _) if name == "unsafe" || BUILT_IN.contains(&name.as_str()) || name.starts_with("rustc_") => {}
+        ([name], _)
+            if name == "unsafe"
+                || BUILT_IN.contains(&name.as_str())
+                || name.starts_with("rustc_") => {}
         _ => found.push(WrittenAttribute { path, scope }),
     }
 }
 
-/// The paths of attributes that may be macros of which nothing is known, each once and the outermost first.
+/// The paths of attributes that may be macros of which nothing is known, each once and the
+/// outermost first.
 pub(super) fn unknown(written: &[WrittenAttribute], scopes: &[Scope]) -> Vec<String> {
     let mut unknown = Vec::new();
     for attribute in written {
@@ -213,9 +232,13 @@ impl WrittenAttribute {
         let (first, rest) = self.path.segments.split_first().expect("an attribute has a path");
         let mut scope = Some(self.scope).filter(|_| !self.path.is_global);
         while let Some(at) = scope {
-            let imports = scopes[at].imports.iter().filter(|import| import.name.as_ref() == Some(first));
+            let imports =
+                scopes[at].imports.iter().filter(|import| import.name.as_ref() == Some(first));
             let imported: Vec<Path> = imports
-                .map(|import| Path { segments: [&import.path.segments, rest].concat(), ..import.path.clone() })
+                .map(|import| Path {
+                    segments: [&import.path.segments, rest].concat(),
+                    ..import.path.clone()
+                })
                 .collect();
             if !imported.is_empty() {
                 return imported;
@@ -296,9 +319,12 @@ mod tests {
         let functions = parse(text).expect("it is Rust").functions.all;
         let found: Vec<(&str, Vec<&str>)> = functions
             .iter()
-            .map(|function| (&*function.name, function.unknown_attributes.iter().map(String::as_str).collect()))
+            .map(|function| {
+                (&*function.name, function.unknown_attributes.iter().map(String::as_str).collect())
+            })
             .collect();
-        let expected: Vec<(&str, Vec<&str>)> = expected.iter().map(|(name, paths)| (*name, paths.to_vec())).collect();
+        let expected: Vec<(&str, Vec<&str>)> =
+            expected.iter().map(|(name, paths)| (*name, paths.to_vec())).collect();
         assert_eq!(found, expected, "{text}");
     }
 
@@ -324,16 +350,24 @@ mod tests {
 
     #[test]
     fn others_count_for_everything_below_them() {
-        let text =
-            "#[my::a] impl S { #[my::b] fn f(&self) { fn g() {} || 1; } }\nfn h() { #[my::c] fn i() {} fn j() {} }";
+        let text = "#[my::a] impl S { #[my::b] fn f(&self) { fn g() {} || 1; } }\nfn h() { #[my::c] fn i() {} fn j() {} }";
         let ab: &[&str] = &["my::a", "my::b"];
-        let expected: [(&str, &[&str]); 6] =
-            [("S::f", ab), ("S::f::g", ab), ("S::f::{closure#1}", ab), ("h", &[]), ("h::i", &["my::c"]), ("h::j", &[])];
+        let expected: [(&str, &[&str]); 6] = [
+            ("S::f", ab),
+            ("S::f::g", ab),
+            ("S::f::{closure#1}", ab),
+            ("h", &[]),
+            ("h::i", &["my::c"]),
+            ("h::j", &[]),
+        ];
         check(text, &expected);
         check("#[a] mod m { trait T { fn f() {} } } fn g() {}", &[("T::f", &["a"]), ("g", &[])]);
         check("trait T { #[a] fn f() {} fn g() {} }", &[("T::f", &["a"]), ("T::g", &[])]);
         check("#[cfg_attr(x, cold, a)] fn f() {}", &[("f", &["a"])]);
-        check("#[a] const X: u8 = { fn f() {} 1 }; #[derive(D)] struct S; fn g() {}", &[("f", &["a"]), ("g", &[])]);
+        check(
+            "#[a] const X: u8 = { fn f() {} 1 }; #[derive(D)] struct S; fn g() {}",
+            &[("f", &["a"]), ("g", &[])],
+        );
     }
 
     #[test]

@@ -30,11 +30,15 @@ pub(super) fn reason(closure: &ExprClosure) -> Option<&'static str> {
         return Some("a const closure also runs at compile time, where a hook cannot");
     }
     let begins_with_block = !is_block_like(&closure.body) && is_block_like(leftmost(&closure.body));
-    begins_with_block.then_some("its expression begins with a block, and would end there behind a hook")
+    begins_with_block
+        .then_some("its expression begins with a block, and would end there behind a hook")
 }
 
 /// The bytes of its body: within the braces, or of the expression.
-pub(super) fn body(closure: &ExprClosure, insert_at: impl Fn(&syn::ExprBlock) -> usize) -> Range<usize> {
+pub(super) fn body(
+    closure: &ExprClosure,
+    insert_at: impl Fn(&syn::ExprBlock) -> usize,
+) -> Range<usize> {
     match &*closure.body {
         Expr::Block(block) if block.label.is_none() => {
             insert_at(block)..block.block.brace_token.span.close().byte_range().start

@@ -1,4 +1,5 @@
-//! Conditions under which a build contains an item, by the attributes of the item and of the modules around it.
+//! Conditions under which a build contains an item, by the attributes of the item and of the
+//! modules around it.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,8 @@ pub struct Build {
 impl Build {
     /// A build with these settings.
     pub fn new(settings: impl IntoIterator<Item = String>) -> Self {
-        let settings = settings.into_iter().map(|setting| setting.replace(char::is_whitespace, "")).collect();
+        let settings =
+            settings.into_iter().map(|setting| setting.replace(char::is_whitespace, "")).collect();
         Build { settings, edition: 2015 }
     }
 
@@ -114,11 +116,16 @@ impl Predicate {
                 let Some(metas) = all_of(list) else { return Some(Predicate::Unknown) };
                 let (condition, attributes) = metas.split_first()?;
                 // Others, such as `no_std` and derives, remove nothing.
-                let required: Vec<_> = attributes.iter().filter_map(Predicate::of_attribute).collect();
+                let required: Vec<_> =
+                    attributes.iter().filter_map(Predicate::of_attribute).collect();
                 let otherwise = || Predicate::Not(Box::new(Predicate::of(condition)));
-                (!required.is_empty()).then(|| Predicate::Any(vec![otherwise(), Predicate::All(required)]))
+                (!required.is_empty())
+                    .then(|| Predicate::Any(vec![otherwise(), Predicate::All(required)]))
             }
-            meta => ["cfg", "path"].iter().any(|name| meta.path().is_ident(name)).then_some(Predicate::Unknown),
+            meta => ["cfg", "path"]
+                .iter()
+                .any(|name| meta.path().is_ident(name))
+                .then_some(Predicate::Unknown),
         }
     }
 
@@ -158,7 +165,8 @@ impl Predicate {
     }
 }
 
-/// What the parts decide together: `by` if one of them is `by`, and the contrary if all are certain.
+/// What the parts decide together: `by` if one of them is `by`, and the contrary if all are
+/// certain.
 fn decided(parts: &[Predicate], has: &dyn Fn(&str) -> Option<bool>, by: bool) -> Option<bool> {
     let parts: Vec<_> = parts.iter().map(|part| part.holds(has)).collect();
     if parts.contains(&Some(by)) { Some(by) } else { (!parts.contains(&None)).then_some(!by) }
@@ -183,7 +191,8 @@ mod tests {
             ("#[cfg(not(test))]", false),
             ("#[cfg_attr(test, inline)]", false),
         ] {
-            let item: Item = syn::parse_str(&format!("{attributes} mod m {{}}")).expect("it is an item");
+            let item: Item =
+                syn::parse_str(&format!("{attributes} mod m {{}}")).expect("it is an item");
             assert_eq!(Condition::of_item(&item).is_test_only(), is_test_only, "{attributes}");
         }
     }
@@ -192,7 +201,8 @@ mod tests {
     fn a_condition_holds_where_the_command_line_decides_it() {
         let build = Build::new(["feature = \"std\"", "test", "fast"].map(str::to_owned));
         let check = |attributes: &str, holds| {
-            let item: Item = syn::parse_str(&format!("{attributes} impl A for B {{}}")).expect("it is an item");
+            let item: Item =
+                syn::parse_str(&format!("{attributes} impl A for B {{}}")).expect("it is an item");
             assert_eq!(Condition::of_item(&item).holds(&build), holds, "{attributes}");
         };
         for holds in [

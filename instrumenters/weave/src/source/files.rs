@@ -28,18 +28,25 @@ impl SourceFile {
     /// The paths of the files that it includes.
     pub fn included(&self) -> impl Iterator<Item = PathBuf> {
         let dir = self.path.parent().unwrap_or(Path::new(""));
-        self.parsed.iter().flat_map(|parsed| &parsed.includes).map(move |include| plain(&dir.join(include)))
+        self.parsed
+            .iter()
+            .flat_map(|parsed| &parsed.includes)
+            .map(move |include| plain(&dir.join(include)))
     }
 
-    /// The paths of a function of this file, one for each module that it is: `crate::module::Type::Trait::method`.
+    /// The paths of a function of this file, one for each module that it is:
+    /// `crate::module::Type::Trait::method`.
     pub fn paths_of(&self, krate: &str, function: &Function) -> impl Iterator<Item = String> {
         let below: Vec<String> = function.modules.iter().chain([&function.name]).cloned().collect();
-        self.module_paths(krate).map(move |path| below.iter().fold(path, |path, segment| path + "::" + segment))
+        self.module_paths(krate)
+            .map(move |path| below.iter().fold(path, |path, segment| path + "::" + segment))
     }
 
     /// The paths of the modules that it is: `crate::module`.
     pub fn module_paths(&self, krate: &str) -> impl Iterator<Item = String> {
-        self.modules.iter().map(move |of| of.iter().fold(krate.to_owned(), |path, module| path + "::" + module))
+        self.modules
+            .iter()
+            .map(move |of| of.iter().fold(krate.to_owned(), |path, module| path + "::" + module))
     }
 }
 
@@ -71,7 +78,8 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
     let (mut places, mut seen) = (BTreeMap::new(), BTreeSet::new());
     let (path, condition) = (root.to_owned(), Condition::default());
     let root = Named { path, modules: Vec::new(), is_mod_rs: true, condition, around: Vec::new() };
-    let (mut to_read, mut by_macros, mut module_macros) = (VecDeque::from([root]), Vec::new(), BTreeSet::new());
+    let (mut to_read, mut by_macros, mut module_macros) =
+        (VecDeque::from([root]), Vec::new(), BTreeSet::new());
     while let Some(named) = next(&mut to_read, &mut by_macros, &module_macros) {
         let path = plain(&named.path);
         if !seen.insert((path.clone(), named.modules.clone(), named.is_mod_rs)) {
@@ -90,13 +98,18 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
             file.modules.push(named.modules.clone());
         }
         let around: Vec<usize> = named.around.iter().copied().chain([place]).collect();
-        module_macros.extend(file.parsed.iter().flat_map(|parsed| parsed.functions.module_macros.iter().cloned()));
-        let outer = file.parsed.as_ref().map_or(&named.condition, |parsed| &parsed.functions.condition);
+        module_macros.extend(
+            file.parsed.iter().flat_map(|parsed| parsed.functions.module_macros.iter().cloned()),
+        );
+        let outer =
+            file.parsed.as_ref().map_or(&named.condition, |parsed| &parsed.functions.condition);
         for declared in file.parsed.iter().flat_map(|parsed| &parsed.declared) {
             let condition = outer.and(&declared.condition);
-            let modules: Vec<String> = named.modules.iter().chain(&declared.modules()).cloned().collect();
+            let modules: Vec<String> =
+                named.modules.iter().chain(&declared.modules()).cloned().collect();
             for (path, is_mod_rs) in declared.candidates(&file.path, named.is_mod_rs) {
-                let (modules, condition, around) = (modules.clone(), condition.clone(), around.clone());
+                let (modules, condition, around) =
+                    (modules.clone(), condition.clone(), around.clone());
                 let named = Named { path, modules, is_mod_rs, condition, around };
                 match &declared.by_macro {
                     None => to_read.push_back(named),
@@ -109,7 +122,8 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
     Ok(source)
 }
 
-/// The next file to read. Those that a macro may declare come last: its rules may be in another file.
+/// The next file to read. Those that a macro may declare come last: its rules may be in another
+/// file.
 fn next(
     to_read: &mut VecDeque<Named>,
     by_macros: &mut Vec<(String, Named)>,
@@ -136,17 +150,30 @@ impl CrateSource {
                 if let Ok(Parsed { functions, .. }) = &mut parsed {
                     functions.condition = condition.and(&functions.condition);
                     if functions.condition.is_test_only() {
-                        functions.all.iter_mut().for_each(|function| function.facts.is_test_only = true);
+                        functions
+                            .all
+                            .iter_mut()
+                            .for_each(|function| function.facts.is_test_only = true);
                     }
                 }
-                self.files.push(SourceFile { path: path.to_owned(), text, modules: Vec::new(), parsed });
+                self.files.push(SourceFile {
+                    path: path.to_owned(),
+                    text,
+                    modules: Vec::new(),
+                    parsed,
+                });
                 Ok(Some(self.files.len() - 1))
             }
             Err(error) if self.files.is_empty() => Err(error),
             // It is compiled as it is, and nothing more of its text is needed.
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let parsed = Err(Unreadable(error.to_string()));
-                self.files.push(SourceFile { path: path.to_owned(), text: String::new(), modules: Vec::new(), parsed });
+                self.files.push(SourceFile {
+                    path: path.to_owned(),
+                    text: String::new(),
+                    modules: Vec::new(),
+                    parsed,
+                });
                 Ok(Some(self.files.len() - 1))
             }
             // It is missing, or no regular file: a module under a condition may name anything.
@@ -161,8 +188,10 @@ impl CrateSource {
 /// The directories that a path leaves by `..`.
 fn passed(path: &Path) -> impl Iterator<Item = PathBuf> {
     let components: Vec<Component<'_>> = path.components().collect();
-    let left = components.iter().enumerate().filter(|(_, component)| **component == Component::ParentDir);
-    let left: Vec<PathBuf> = left.map(|(at, _)| plain(&components[..at].iter().collect::<PathBuf>())).collect();
+    let left =
+        components.iter().enumerate().filter(|(_, component)| **component == Component::ParentDir);
+    let left: Vec<PathBuf> =
+        left.map(|(at, _)| plain(&components[..at].iter().collect::<PathBuf>())).collect();
     left.into_iter()
 }
 
@@ -189,7 +218,8 @@ mod tests {
 
     /// A root with these lines, and what is read from it on.
     fn read_from(name: &str, root: &str) -> CrateSource {
-        let dir = std::env::temp_dir().join(format!("metaspy-source-{name}-{}", std::process::id()));
+        let dir =
+            std::env::temp_dir().join(format!("metaspy-source-{name}-{}", std::process::id()));
         fs::create_dir_all(&dir).expect("the directory is ours");
         fs::write(dir.join("lib.rs"), root).expect("there is room");
         fs::write(dir.join("large.rs"), vec![b' '; (16 << 20) + 1]).expect("there is room");
@@ -201,7 +231,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_module_that_is_no_regular_file_is_not_read() {
-        let source = read_from("device", "#[cfg(any())] #[path = \"/dev/null\"] mod nothing;\nfn f() {}");
+        let source =
+            read_from("device", "#[cfg(any())] #[path = \"/dev/null\"] mod nothing;\nfn f() {}");
         assert_eq!((source.files.len(), source.missing), (1, vec![PathBuf::from("/dev/null")]));
     }
 

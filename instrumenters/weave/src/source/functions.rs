@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, ExprCall, ExprClosure, ExprConst, ExprMethodCall, ImplItem, ImplItemFn, ImplItemMacro, Item,
-    ItemFn, ItemImpl, ItemMacro, ItemMod, ItemTrait, Signature, TraitItem, TraitItemFn, TraitItemMacro, Type,
+    Attribute, Block, ExprCall, ExprClosure, ExprConst, ExprMethodCall, ImplItem, ImplItemFn,
+    ImplItemMacro, Item, ItemFn, ItemImpl, ItemMacro, ItemMod, ItemTrait, Signature, TraitItem,
+    TraitItemFn, TraitItemMacro, Type,
 };
 
 use crate::source::attributes::{self, WrittenAttribute};
@@ -46,12 +47,14 @@ pub struct Function {
     pub signature: FunctionSignature,
     /// The properties that selectors test.
     pub properties: Properties,
-    /// True if other crates can call it: then its values are complete, and code of their types may run on them.
+    /// True if other crates can call it: then its values are complete, and code of their types may
+    /// run on them.
     pub is_exported: bool,
     /// The reason why it cannot be woven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Cow<'static, str>>,
-    /// Attributes on it and around it that may be macros which read its tokens, the outermost first.
+    /// Attributes on it and around it that may be macros which read its tokens, the outermost
+    /// first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_attributes: Vec<String>,
     /// All attributes on it and around it that may be macros.
@@ -77,7 +80,8 @@ impl Function {
         self.body.contains(&byte)
     }
 
-    /// True if what it computes from has plain names: no part of a pattern, and nothing that a closure captures.
+    /// True if what it computes from has plain names: no part of a pattern, and nothing that a
+    /// closure captures.
     pub(crate) fn has_plain_inputs(&self) -> bool {
         let bound = self.signature.bound.iter().filter(|name| *name != "self").count();
         !self.facts.is_closure && bound == self.signature.parameters.len()
@@ -115,8 +119,13 @@ impl TypeWords {
     }
 }
 
-/// The functions of a file and the modules that it declares. The source began at `offset` in its text.
-pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, Vec<Declared>, Vec<Scope>) {
+/// The functions of a file and the modules that it declares. The source began at `offset` in its
+/// text.
+pub(super) fn of(
+    file: &syn::File,
+    source: &str,
+    offset: usize,
+) -> (Functions, Vec<Declared>, Vec<Scope>) {
     let mut search = Search {
         source,
         offset,
@@ -175,7 +184,13 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn function(&mut self, attrs: &[Attribute], vis: &syn::Visibility, sig: &Signature, block: &Block) {
+    fn function(
+        &mut self,
+        attrs: &[Attribute],
+        vis: &syn::Visibility,
+        sig: &Signature,
+        block: &Block,
+    ) {
         self.owners.push(name::of_ident(&sig.ident));
         let first = sig.span().start().line as u32;
         let last = block.brace_token.span.close().end().line as u32;
@@ -185,7 +200,8 @@ impl Search<'_> {
         let fingerprint = self.source.get(text).and_then(fingerprint::of_source).unwrap_or(0);
         let facts = self.owner.facts(sig, attrs, vis, block);
         let further_facts = waiting::word_of(block);
-        let is_test_only = self.in_tests || self.condition.and(&Condition::of(attrs)).is_test_only();
+        let is_test_only =
+            self.in_tests || self.condition.and(&Condition::of(attrs)).is_test_only();
         let facts = Facts { is_nested: self.in_function, is_test_only, fingerprint, ..facts };
         let is_of_tests = is_test_only || facts.is_test;
         let properties = Properties {
@@ -204,10 +220,12 @@ impl Search<'_> {
         let body = self.offset + body_start(self.source, attrs, block)..self.offset + close;
         let (modules, name) = (self.modules.clone(), self.owners.join("::"));
         let skipped = skipped.map(Cow::Borrowed);
-        let (scope, self_type, returned) = (self.scope, self.self_type.take(), Returned::new(&sig.output));
+        let (scope, self_type, returned) =
+            (self.scope, self.self_type.take(), Returned::new(&sig.output));
         let of_trait = self.of_trait.take();
-        let is_exported =
-            facts.visibility == Visibility::Public && !facts.is_nested && !matches!(sig.safety, syn::Safety::Unsafe(_));
+        let is_exported = facts.visibility == Visibility::Public
+            && !facts.is_nested
+            && !matches!(sig.safety, syn::Safety::Unsafe(_));
         self.found.all.push(Function {
             modules,
             name,
@@ -272,7 +290,9 @@ impl Search<'_> {
             return;
         }
         let source = self.source;
-        let found = find(&|closure| closures::body(closure, |block| body_start(source, &block.attrs, &block.block)));
+        let found = find(&|closure| {
+            closures::body(closure, |block| body_start(source, &block.attrs, &block.block))
+        });
         self.found.spawns.extend(found.into_iter().map(|spawn| spawn.moved(self.offset)));
     }
 
@@ -284,7 +304,8 @@ impl Search<'_> {
         self.owners.truncate(self.owners.len() - names.len());
     }
 
-    /// Enters a new scope: a module, or a body in the scope around it. Returns the scope that was left.
+    /// Enters a new scope: a module, or a body in the scope around it. Returns the scope that was
+    /// left.
     fn enter(&mut self, outer: Option<usize>) -> usize {
         let mut path = self.modules.clone();
         if outer.is_some() {
@@ -315,7 +336,8 @@ fn reason(sig: &Signature, attrs: &[Attribute]) -> Option<&'static str> {
     refusal::reason(sig, attrs).or_else(|| refusal::is_observed(attrs).then_some(refusal::OBSERVED))
 }
 
-/// The byte of the source before which a hook is inserted: behind the brace, or behind the inner attributes.
+/// The byte of the source before which a hook is inserted: behind the brace, or behind the inner
+/// attributes.
 fn body_start(source: &str, attrs: &[Attribute], block: &Block) -> usize {
     let open = block.brace_token.span.open().byte_range().end;
     let inner = attrs.iter().filter(|attr| matches!(attr.style, syn::AttrStyle::Inner(_)));
@@ -391,7 +413,12 @@ impl<'ast> Visit<'ast> for Search<'_> {
         }
         let path = Declared::path_of(&item.attrs);
         match &item.content {
-            None => self.declared.push(Declared::module(item, &self.modules, &self.paths, self.condition.clone())),
+            None => self.declared.push(Declared::module(
+                item,
+                &self.modules,
+                &self.paths,
+                self.condition.clone(),
+            )),
             Some(_) => {
                 self.modules.push(name::of_ident(&item.ident));
                 self.paths.push(path.into_iter().next());
@@ -435,7 +462,9 @@ impl<'ast> Visit<'ast> for Search<'_> {
         let around = std::mem::replace(&mut self.condition, within);
         let (scope, condition) = (self.scope, self.condition.clone());
         self.found.types.extend(OfItem::of(item).map(|of| TypeItem { scope, condition, of }));
-        self.outside(|search| search.below(attributes::of_item(item), |search| visit::visit_item(search, item)));
+        self.outside(|search| {
+            search.below(attributes::of_item(item), |search| visit::visit_item(search, item))
+        });
         self.condition = around;
     }
 

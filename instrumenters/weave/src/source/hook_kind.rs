@@ -32,7 +32,9 @@ impl HookKind {
         let is_deep = is_deep && !function.facts.is_closure;
         match (function.facts.is_async, function.signature.limit) {
             // The hook contains the type of the future's value.
-            (true, Some(limit @ (Limit::Opaque | Limit::Never))) => (HookKind::Began, Some(limit.reason())),
+            (true, Some(limit @ (Limit::Opaque | Limit::Never))) => {
+                (HookKind::Began, Some(limit.reason()))
+            }
             (true, None) if is_deep => (HookKind::PolledWhole, None),
             (true, limit) => (HookKind::Polled, limit.filter(|_| is_deep).map(Limit::reason)),
             (false, None) if is_deep && function.signature.is_lent() => (HookKind::WholeLent, None),
@@ -41,15 +43,19 @@ impl HookKind {
         }
     }
 
-    /// The next smaller hook, for one that the compiler refuses; `is_about_lifetimes` is true if a value does not live long
-    /// enough.
+    /// The next smaller hook, for one that the compiler refuses; `is_about_lifetimes` is true if a
+    /// value does not live long enough.
     pub fn below(self, is_about_lifetimes: bool) -> Option<HookKind> {
         match self {
             HookKind::Whole if is_about_lifetimes => Some(HookKind::WholeLent),
             HookKind::Whole | HookKind::WholeLent => Some(HookKind::Hook),
             HookKind::PolledWhole => Some(HookKind::Polled),
             HookKind::Polled => Some(HookKind::Began),
-            HookKind::Hook | HookKind::Began | HookKind::Context | HookKind::Covered | HookKind::Entry => None,
+            HookKind::Hook
+            | HookKind::Began
+            | HookKind::Context
+            | HookKind::Covered
+            | HookKind::Entry => None,
         }
     }
 
@@ -65,7 +71,10 @@ impl HookKind {
 
     /// True if it is around the body.
     pub(super) fn is_around(self) -> bool {
-        matches!(self, HookKind::Whole | HookKind::WholeLent | HookKind::PolledWhole | HookKind::Polled)
+        matches!(
+            self,
+            HookKind::Whole | HookKind::WholeLent | HookKind::PolledWhole | HookKind::Polled
+        )
     }
 
     /// The macro's name.

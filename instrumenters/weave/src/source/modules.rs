@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use syn::{Attribute, Expr, ExprLit, ItemMacro, ItemMod, Lit, LitStr, Meta, Token, punctuated::Punctuated};
+use syn::{
+    Attribute, Expr, ExprLit, ItemMacro, ItemMod, Lit, LitStr, Meta, Token, punctuated::Punctuated,
+};
 
 use metaspy_syntax::name;
 
@@ -33,17 +35,29 @@ enum What {
 }
 
 impl Declared {
-    pub fn module(item: &ItemMod, modules: &[String], paths: &[Option<String>], condition: Condition) -> Self {
+    pub fn module(
+        item: &ItemMod,
+        modules: &[String],
+        paths: &[Option<String>],
+        condition: Condition,
+    ) -> Self {
         let what = What::Module {
             name: name::of_ident(&item.ident),
             paths: Declared::path_of(&item.attrs),
             is_elsewhere: item.attrs.iter().any(|attr| attr.path().is_ident("path")),
         };
-        Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, condition, by_macro: None }
+        Declared {
+            modules: modules.to_vec(),
+            paths: paths.to_vec(),
+            what,
+            condition,
+            by_macro: None,
+        }
     }
 
     pub fn included(item: &ItemMacro, modules: &[String], condition: Condition) -> Option<Self> {
-        let path: LitStr = item.mac.path.is_ident("include").then(|| item.mac.parse_body().ok())??;
+        let path: LitStr =
+            item.mac.path.is_ident("include").then(|| item.mac.parse_body().ok())??;
         Some(Declared {
             modules: modules.to_vec(),
             paths: vec![None; modules.len()],
@@ -53,8 +67,9 @@ impl Declared {
         })
     }
 
-    /// The modules that a call of a macro may declare, perhaps under conditions: those in its arguments, as of `cfg_if!`,
-    /// whatever the macro makes of them, and each of its words if the macro declares modules by their names.
+    /// The modules that a call of a macro may declare, perhaps under conditions: those in its
+    /// arguments, as of `cfg_if!`, whatever the macro makes of them, and each of its words if the
+    /// macro declares modules by their names.
     pub fn by_call(item: &ItemMacro, modules: &[String], paths: &[Option<String>]) -> Vec<Self> {
         let mut found = Declared::in_macro(item.mac.tokens.clone(), modules, paths);
         let Some(called) = item.mac.path.segments.last() else { return found };
@@ -77,8 +92,13 @@ impl Declared {
                 && word == "mod"
                 && end.as_char() == ';'
             {
-                let what = What::Module { name: name::of_ident(name), paths: Vec::new(), is_elsewhere: false };
-                let (modules, paths, condition) = (modules.to_vec(), paths.to_vec(), Condition::unknown());
+                let what = What::Module {
+                    name: name::of_ident(name),
+                    paths: Vec::new(),
+                    is_elsewhere: false,
+                };
+                let (modules, paths, condition) =
+                    (modules.to_vec(), paths.to_vec(), Condition::unknown());
                 found.push(Declared { modules, paths, what, condition, by_macro: None });
             }
         }
@@ -107,8 +127,8 @@ impl Declared {
         }
     }
 
-    /// The files that may hold it, and true for each whose modules are beside it: a file that is named by an attribute, or
-    /// `mod.rs`.
+    /// The files that may hold it, and true for each whose modules are beside it: a file that is
+    /// named by an attribute, or `mod.rs`.
     pub fn candidates(&self, file: &Path, is_mod_rs: bool) -> Vec<(PathBuf, bool)> {
         let mut dir = file.parent().unwrap_or(Path::new("")).to_owned();
         let (name, paths, is_elsewhere) = match &self.what {
@@ -121,7 +141,8 @@ impl Declared {
         for (module, path) in self.modules.iter().zip(&self.paths) {
             dir.push(path.as_ref().unwrap_or(module));
         }
-        let mut all: Vec<(PathBuf, bool)> = paths.iter().map(|path| (dir.join(path), true)).collect();
+        let mut all: Vec<(PathBuf, bool)> =
+            paths.iter().map(|path| (dir.join(path), true)).collect();
         if is_elsewhere {
             return all;
         }
@@ -134,19 +155,23 @@ impl Declared {
     }
 }
 
-/// Adds the words of a list of names, with what stands in parentheses and brackets. False for what has braces: it is code.
+/// Adds the words of a list of names, with what stands in parentheses and brackets. False for what
+/// has braces: it is code.
 fn add_words(tokens: TokenStream, found: &mut BTreeSet<String>) -> bool {
     tokens.into_iter().all(|token| match token {
         TokenTree::Ident(word) => {
             found.insert(name::of_ident(&word));
             true
         }
-        TokenTree::Group(group) => group.delimiter() != Delimiter::Brace && add_words(group.stream(), found),
+        TokenTree::Group(group) => {
+            group.delimiter() != Delimiter::Brace && add_words(group.stream(), found)
+        }
         _ => true,
     })
 }
 
-/// True for the rules of a macro that declares modules by the names in its arguments: they contain `mod $name`.
+/// True for the rules of a macro that declares modules by the names in its arguments: they contain
+/// `mod $name`.
 pub(super) fn declares_modules(rules: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = rules.into_iter().collect();
     let is_declared = |window: &[TokenTree]| {

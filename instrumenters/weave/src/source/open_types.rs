@@ -2,14 +2,22 @@
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{GenericParam, Generics, Ident, Type, TypeImplTrait, TypeParamBound, TypeTraitObject, WherePredicate};
+use syn::{
+    GenericParam, Generics, Ident, Type, TypeImplTrait, TypeParamBound, TypeTraitObject,
+    WherePredicate,
+};
 
-/// The type as declared, with `impl Trait` for a type parameter; empty for a type that leaves nothing open.
+/// The type as declared, with `impl Trait` for a type parameter; empty for a type that leaves
+/// nothing open.
 pub(super) fn declared(ty: &Type, generics: &Generics, source: &str) -> String {
     let (before, plain) = behind_references(ty);
     if let Some(bounds) = parameter(plain).and_then(|ident| bounds(ident, generics)) {
         let bounds: Vec<String> = bounds.into_iter().map(|bound| text(bound, source)).collect();
-        let named = if bounds.is_empty() { text(plain, source) } else { format!("impl {}", bounds.join(" + ")) };
+        let named = if bounds.is_empty() {
+            text(plain, source)
+        } else {
+            format!("impl {}", bounds.join(" + "))
+        };
         return before + &named;
     }
     let mut open = Open(false);
@@ -21,7 +29,10 @@ fn behind_references(ty: &Type) -> (String, &Type) {
     match ty {
         Type::Reference(reference) => {
             let (before, plain) = behind_references(&reference.elem);
-            (format!("&{}{before}", if reference.mutability.is_some() { "mut " } else { "" }), plain)
+            (
+                format!("&{}{before}", if reference.mutability.is_some() { "mut " } else { "" }),
+                plain,
+            )
         }
         Type::Paren(inner) => behind_references(&inner.elem),
         Type::Group(inner) => behind_references(&inner.elem),
@@ -80,10 +91,14 @@ mod tests {
     #[test]
     fn open_types_are_written_with_their_traits() {
         let check = |signature: &str, expected: &[&str]| {
-            let parsed = crate::source::parse(&format!("fn f{signature} {{}}")).expect("it is Rust");
+            let parsed =
+                crate::source::parse(&format!("fn f{signature} {{}}")).expect("it is Rust");
             assert_eq!(parsed.functions.all[0].signature.open, expected, "{signature}");
         };
-        check("(a: u8, b: &dyn a::Shape, c: impl Fn(u8) -> u8)", &["", "&dyn a::Shape", "impl Fn(u8) -> u8"]);
+        check(
+            "(a: u8, b: &dyn a::Shape, c: impl Fn(u8) -> u8)",
+            &["", "&dyn a::Shape", "impl Fn(u8) -> u8"],
+        );
         check("<T: A, U>(t: &mut T, u: U, v: Vec<T>) where T: B", &["&mut impl A + B", "U", ""]);
         check("(a: Vec<Box<dyn A>>)", &["Vec<Box<dyn A>>"]);
     }

@@ -36,8 +36,9 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// The stack of a thread that reads a file, in bytes: `syn` calls itself once for each level of a nested type or
-/// expression, and published crates have a thousand levels. The system adds a page when it is touched.
+/// The stack of a thread that reads a file, in bytes: `syn` calls itself once for each level of a
+/// nested type or expression, and published crates have a thousand levels. The system adds a page
+/// when it is touched.
 const STACK: usize = 256 << 20;
 /// Levels that are read on this stack. Builds without optimisation take up to 32 KiB for one.
 const DEPTH: usize = STACK / (64 << 10);
@@ -53,9 +54,11 @@ pub fn parse(text: &str) -> Result<Parsed, Unreadable> {
         proc_macro2::extra::invalidate_current_thread_spans();
         parsed
     };
-    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || parse(DEPTH)) {
-        Ok(reader) => reader.join().unwrap_or_else(|panic| resume_unwind(panic)),
-        Err(_) => parse(LITTLE_DEPTH),
+    thread::scope(|scope| {
+        match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || parse(DEPTH)) {
+            Ok(reader) => reader.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => parse(LITTLE_DEPTH),
+        }
     })
 }
 
@@ -70,12 +73,14 @@ fn read(source: &str, offset: usize, depth: usize) -> Result<Parsed, Unreadable>
     Ok(Parsed { functions, declared, scopes, includes })
 }
 
-/// Bytes of a byte order mark and of a shebang. The end of that line stays, so that line numbers do.
+/// Bytes of a byte order mark and of a shebang. The end of that line stays, so that line numbers
+/// do.
 fn before_the_source(text: &str) -> usize {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let rest = &text[mark..];
     // `#![feature]` begins like a shebang and is none.
-    let is_shebang = rest.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['));
+    let is_shebang =
+        rest.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['));
     let line = if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 };
     mark + line
 }
@@ -83,7 +88,8 @@ fn before_the_source(text: &str) -> usize {
 /// Macros that include a file by its path.
 const INCLUDING: [&str; 3] = ["include", "include_str", "include_bytes"];
 
-/// The paths of files that a source file includes, as they are written. One that is computed, as with `concat!`, is absolute in practice and needs no care.
+/// The paths of files that a source file includes, as they are written. One that is computed, as
+/// with `concat!`, is absolute in practice and needs no care.
 fn included_paths(tokens: TokenStream) -> Vec<String> {
     let mut found = Vec::new();
     search_included(tokens, &mut found);
@@ -114,12 +120,19 @@ mod tests {
 
     #[test]
     fn a_deeply_nested_file_is_read() {
-        let nested = |open: &str, close: &str, levels: usize| open.repeat(levels) + &close.repeat(levels);
+        let nested =
+            |open: &str, close: &str, levels: usize| open.repeat(levels) + &close.repeat(levels);
         for text in [
             format!("fn f() {{ {} }}", nested("{", "}", DEPTH - 10)),
-            format!("fn f() {{}} type T = {};", nested("A<", ">", DEPTH / 3 - 10).replace("<>", "<u8>")),
+            format!(
+                "fn f() {{}} type T = {};",
+                nested("A<", ">", DEPTH / 3 - 10).replace("<>", "<u8>")
+            ),
             format!("fn f() {{}} type T = {}u8;", "&".repeat(DEPTH - 10)),
-            format!("fn f() {{ let a: {}; }}", nested("[", "; 1]", DEPTH - 10).replacen("[;", "[u8;", 1)),
+            format!(
+                "fn f() {{ let a: {}; }}",
+                nested("[", "; 1]", DEPTH - 10).replacen("[;", "[u8;", 1)
+            ),
         ] {
             assert_eq!(parse(&text).expect("it is not too deep").functions.all.len(), 1);
         }
@@ -141,7 +154,10 @@ mod tests {
             format!("const A: bool = a{};", " < b || c > d || a".repeat(10_000)),
         ] {
             let error = parse(&text).expect_err("it is too deep").to_string();
-            assert_eq!(error, "the file cannot be parsed: its code may be nested more than 4096 levels deep");
+            assert_eq!(
+                error,
+                "the file cannot be parsed: its code may be nested more than 4096 levels deep"
+            );
         }
     }
 }

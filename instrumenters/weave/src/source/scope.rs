@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use metaspy_syntax::{facts, name};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
-    GenericArgument, GenericParam, Generics, Ident, Item, ItemMacro, ItemType, PathArguments, ReturnType, Type,
-    TypeParamBound, UseTree,
+    GenericArgument, GenericParam, Generics, Ident, Item, ItemMacro, ItemType, PathArguments,
+    ReturnType, Type, TypeParamBound, UseTree,
 };
 
 /// The names of a module of a file, or of a function body.
@@ -97,7 +97,8 @@ impl Scope {
             Item::Mod(item) => (&item.ident, &item.vis, Declaration::Module),
             Item::Type(item) => (&item.ident, &item.vis, Declaration::Alias(Alias::new(item))),
             Item::Use(item) => {
-                let mut path = Path { is_global: item.leading_colon.is_some(), segments: Vec::new() };
+                let mut path =
+                    Path { is_global: item.leading_colon.is_some(), segments: Vec::new() };
                 return self.import(&item.tree, &mut path, is_pub(&item.vis));
             }
             Item::ExternCrate(item) => {
@@ -106,7 +107,9 @@ impl Scope {
                 let name = Some(name::of_ident(renamed.unwrap_or(&item.ident)));
                 return self.imports.push(Import { path, name, is_pub: is_pub(&item.vis) });
             }
-            Item::Macro(ItemMacro { ident: None, mac, .. }) => return made(mac.tokens.clone(), &mut self.made),
+            Item::Macro(ItemMacro { ident: None, mac, .. }) => {
+                return made(mac.tokens.clone(), &mut self.made);
+            }
             _ => return,
         };
         if is_pub(vis) {
@@ -131,8 +134,12 @@ impl Scope {
             }
             UseTree::Name(item) => add(path, Some(&item.ident), None),
             UseTree::Rename(item) => add(path, Some(&item.ident), Some(&item.rename)),
-            UseTree::Glob(_) => self.imports.push(Import { path: path.clone(), name: None, is_pub }),
-            UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, path, is_pub)),
+            UseTree::Glob(_) => {
+                self.imports.push(Import { path: path.clone(), name: None, is_pub })
+            }
+            UseTree::Group(group) => {
+                group.items.iter().for_each(|tree| self.import(tree, path, is_pub))
+            }
         }
     }
 }
@@ -144,9 +151,9 @@ fn is_pub(vis: &syn::Visibility) -> bool {
 impl Alias {
     fn new(item: &ItemType) -> Self {
         let first = item.generics.type_params().next();
-        let argument = first_argument(&item.ty).filter(|_| last_name(&item.ty).as_deref() == Some("Result"));
-        let is_first =
-            |ty: &Type| matches!(ty, Type::Path(path) if first.is_some_and(|first| path.path.is_ident(&first.ident)));
+        let argument =
+            first_argument(&item.ty).filter(|_| last_name(&item.ty).as_deref() == Some("Result"));
+        let is_first = |ty: &Type| matches!(ty, Type::Path(path) if first.is_some_and(|first| path.path.is_ident(&first.ident)));
         let is_result = argument.is_some_and(is_first);
         let default = first.and_then(|first| first.default.as_ref());
         Alias {
@@ -182,8 +189,7 @@ impl TypeRef {
         match ty {
             Type::Path(path) if path.qself.is_some() => TypeRef::Unknown,
             Type::Path(path) => {
-                let is_parameter =
-                    |param: &GenericParam| matches!(param, GenericParam::Type(of) if path.path.is_ident(&of.ident));
+                let is_parameter = |param: &GenericParam| matches!(param, GenericParam::Type(of) if path.path.is_ident(&of.ident));
                 match generics.params.iter().any(is_parameter) {
                     true => TypeRef::Unknown,
                     false => TypeRef::Path(Path::new(&path.path)),
@@ -225,10 +231,12 @@ fn last_name(ty: &Type) -> Option<String> {
 fn first_argument(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     match &path.path.segments.last()?.arguments {
-        PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
-            GenericArgument::Type(ty) => Some(ty),
-            _ => None,
-        }),
+        PathArguments::AngleBracketed(arguments) => {
+            arguments.args.iter().find_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            })
+        }
         _ => None,
     }
 }
@@ -243,7 +251,8 @@ fn made(tokens: TokenStream, found: &mut BTreeSet<String>) {
                 is_declared = false;
             }
             TokenTree::Ident(ident) => {
-                is_declared = ["struct", "enum", "union", "trait", "type"].iter().any(|word| ident == word);
+                is_declared =
+                    ["struct", "enum", "union", "trait", "type"].iter().any(|word| ident == word);
             }
             TokenTree::Group(group) => made(group.stream(), found),
             _ => is_declared = false,

@@ -17,17 +17,19 @@ use crate::source::open_types as open;
 pub struct FunctionSignature {
     /// Parameters that are plain names.
     pub parameters: Vec<String>,
-    /// For each of them the type as declared, if that leaves open which type arrives: a trait object, `impl Trait`, or a type
-    /// parameter; else nothing.
+    /// For each of them the type as declared, if that leaves open which type arrives: a trait
+    /// object, `impl Trait`, or a type parameter; else nothing.
     #[serde(default)]
     pub open: Vec<String>,
-    /// All names that parameters bind, also in patterns, in the order in which they are dropped: the last first.
+    /// All names that parameters bind, also in patterns, in the order in which they are dropped:
+    /// the last first.
     pub bound: Vec<String>,
     /// The returned type, in one line.
     pub returns: String,
     /// The reason why no hook can be around the body.
     pub limit: Option<Limit>,
-    /// The number of pointers around `self`, as 2 for `&Rc<Self>`; 0 if the object has no place outside of the call.
+    /// The number of pointers around `self`, as 2 for `&Rc<Self>`; 0 if the object has no place
+    /// outside of the call.
     #[serde(default)]
     pub pointers_to_self: usize,
     /// True if the body has no braces, as in `|x| x + 1`.
@@ -51,7 +53,9 @@ impl Limit {
         match self {
             Limit::Opaque => "the type that it returns has no name",
             Limit::Never => "it never returns",
-            Limit::Tracked => "it is `#[track_caller]`, and a hook around its body would hide the caller",
+            Limit::Tracked => {
+                "it is `#[track_caller]`, and a hook around its body would hide the caller"
+            }
         }
     }
 }
@@ -62,7 +66,8 @@ impl FunctionSignature {
         self.returns.contains(['&', '\''])
     }
 
-    /// The signature of a function in this source. `is_tracked` is true if a trait makes it `#[track_caller]`.
+    /// The signature of a function in this source. `is_tracked` is true if a trait makes it
+    /// `#[track_caller]`.
     pub fn of(sig: &Signature, attrs: &[Attribute], is_tracked: bool, source: &str) -> Self {
         let typed = sig.inputs.iter().filter_map(|input| match input {
             FnArg::Typed(typed) if Condition::of(&typed.attrs).is_always() => {
@@ -99,7 +104,9 @@ impl FunctionSignature {
 fn plain_name(pat: &Pat) -> Option<String> {
     match pat {
         // As written, with the `r#` of a raw name.
-        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(name.ident.to_string()),
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+            Some(name.ident.to_string())
+        }
         Pat::Type(typed) => plain_name(&typed.pat),
         _ => None,
     }
@@ -139,7 +146,9 @@ impl Bound {
         for input in &sig.inputs {
             match input {
                 FnArg::Receiver(_) => bound.0.push("self".to_owned()),
-                FnArg::Typed(typed) if Condition::of(&typed.attrs).is_always() => bound.visit_pat(&typed.pat),
+                FnArg::Typed(typed) if Condition::of(&typed.attrs).is_always() => {
+                    bound.visit_pat(&typed.pat)
+                }
                 FnArg::Typed(_) => {}
             }
         }
@@ -166,7 +175,8 @@ impl<'ast> Visit<'ast> for Opaque {
     }
 }
 
-/// The properties that selectors test, besides the path. A closure has those of the function around it.
+/// The properties that selectors test, besides the path. A closure has those of the function around
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Properties {
     /// True if it is `pub`, or the method of an implemented trait.
@@ -218,10 +228,20 @@ mod tests {
     #[test]
     fn methods_are_tracked_as_the_trait_declares() {
         let check = |text: &str, limit: Option<Limit>| {
-            assert_eq!(parse(text).expect("it is Rust").functions.all[0].signature.limit, limit, "{text}");
+            assert_eq!(
+                parse(text).expect("it is Rust").functions.all[0].signature.limit,
+                limit,
+                "{text}"
+            );
         };
-        check("impl ops::Index<u8> for G { fn index(&self, at: u8) -> &u8 {} }", Some(Limit::Tracked));
-        check("impl IndexMut<u8> for G { fn index_mut(&mut self, at: u8) -> &mut u8 {} }", Some(Limit::Tracked));
+        check(
+            "impl ops::Index<u8> for G { fn index(&self, at: u8) -> &u8 {} }",
+            Some(Limit::Tracked),
+        );
+        check(
+            "impl IndexMut<u8> for G { fn index_mut(&mut self, at: u8) -> &mut u8 {} }",
+            Some(Limit::Tracked),
+        );
         check("impl Index<u8> for G { fn index(&self) { fn index() {} } }", Some(Limit::Tracked));
         check("impl G { fn index(&self, at: u8) -> &u8 {} }", None);
         check("impl Other for G { fn index(&self, at: u8) -> &u8 {} }", None);

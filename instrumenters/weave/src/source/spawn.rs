@@ -1,7 +1,9 @@
-//! Calls that spawn work: a task, a thread, a job of a pool. What they are given is rewritten to carry the cause.
+//! Calls that spawn work: a task, a thread, a job of a pool. What they are given is rewritten to
+//! carry the cause.
 //!
-//! The tokens show the name of a call, and not the types. A closure and an async block are known by their form. Any other
-//! argument is wrapped by a macro that finds out what it is, and leaves it alone if it is neither a future nor a function.
+//! The tokens show the name of a call, and not the types. A closure and an async block are known by
+//! their form. Any other argument is wrapped by a macro that finds out what it is, and leaves it
+//! alone if it is neither a future nor a function.
 
 use std::ops::Range;
 
@@ -52,14 +54,19 @@ const GIVEN_ANYTHING: [&str; 11] = [
     "unblock",
 ];
 /// Methods after which a chain of calls is no longer parallel.
-const ENDING: [&str; 9] = ["collect", "iter", "iter_mut", "into_iter", "lock", "unwrap", "expect", "drain", "await"];
+const ENDING: [&str; 9] =
+    ["collect", "iter", "iter_mut", "into_iter", "lock", "unwrap", "expect", "drain", "await"];
 
 impl Spawn {
-    /// The insertions. A closure captures the cause without `move` as well since the edition of 2021.
+    /// The insertions. A closure captures the cause without `move` as well since the edition of
+    /// 2021.
     pub fn edits(&self) -> Vec<Edit> {
         let Range { start, end } = self.argument;
-        let edit =
-            |bytes: Range<usize>, before: &str, behind: &'static str| Edit { bytes, before: before.to_owned(), behind };
+        let edit = |bytes: Range<usize>, before: &str, behind: &'static str| Edit {
+            bytes,
+            before: before.to_owned(),
+            behind,
+        };
         match &self.form {
             Form::Async => vec![edit(start..end, &format!("{EXTERN_CRATE}::Because::of("), ")")],
             Form::Other => vec![edit(start..end, &format!("{EXTERN_CRATE}::spawned!("), ")")],
@@ -96,9 +103,13 @@ impl Spawn {
     }
 
     /// The arguments of a call of a function. `body` are the bytes of the body of a closure.
-    pub(super) fn of_call(call: &ExprCall, body: &dyn Fn(&ExprClosure) -> Range<usize>) -> Vec<Spawn> {
+    pub(super) fn of_call(
+        call: &ExprCall,
+        body: &dyn Fn(&ExprClosure) -> Range<usize>,
+    ) -> Vec<Spawn> {
         let Expr::Path(path) = &*call.func else { return Vec::new() };
-        let segments: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let segments: Vec<String> =
+            path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let Some(name) = segments.last() else { return Vec::new() };
         if !is_spawning(name) || (name == "join" && call.args.len() != 2) {
             return Vec::new();
@@ -107,7 +118,10 @@ impl Spawn {
     }
 
     /// The arguments of a call of a method.
-    pub(super) fn of_method_call(call: &ExprMethodCall, body: &dyn Fn(&ExprClosure) -> Range<usize>) -> Vec<Spawn> {
+    pub(super) fn of_method_call(
+        call: &ExprMethodCall,
+        body: &dyn Fn(&ExprClosure) -> Range<usize>,
+    ) -> Vec<Spawn> {
         let name = call.method.to_string();
         let door = format!(".{name}");
         if name != "join" && is_spawning(&name) {
@@ -145,7 +159,9 @@ fn of_arguments<'a>(
     for (at, argument) in arguments.enumerate() {
         let is_work = if name == "spawn_scoped" { at == 1 } else { at == 0 };
         let form = match argument {
-            Expr::Closure(closure) if closure.attrs.is_empty() && closures::reason(closure).is_none() => {
+            Expr::Closure(closure)
+                if closure.attrs.is_empty() && closures::reason(closure).is_none() =>
+            {
                 Form::Closure {
                     body: body(closure),
                     is_expression: !matches!(&*closure.body, Expr::Block(block) if block.label.is_none()),
@@ -179,7 +195,8 @@ mod tests {
     /// Rewrites all calls that spawn.
     fn check(text: &str, expected: &str) {
         let parsed = parse(text).expect("it is Rust");
-        let edits: Vec<Edit> = parsed.functions.spawns.iter().flat_map(|spawn| spawn.edits()).collect();
+        let edits: Vec<Edit> =
+            parsed.functions.spawns.iter().flat_map(|spawn| spawn.edits()).collect();
         let mut woven = String::new();
         let mut done = 0;
         for (at, inserted) in insertions(edits) {

@@ -33,28 +33,36 @@ impl OfItem {
             Item::Enum(item) => Some(OfItem::Enum(name::of_ident(&item.ident), variants(item)?)),
             Item::Trait(item) => {
                 let supertraits = item.supertraits.iter().filter_map(|bound| match bound {
-                    TypeParamBound::Trait(bound) if bound.maybe.is_none() => Some(TypeRef::of_path(&bound.path)),
+                    TypeParamBound::Trait(bound) if bound.maybe.is_none() => {
+                        Some(TypeRef::of_path(&bound.path))
+                    }
                     _ => None,
                 });
                 Some(OfItem::Trait(name::of_ident(&item.ident), supertraits.collect()))
             }
             Item::Impl(item) => {
-                let (path, _) = item.trait_.as_ref().filter(|_| item.modifiers.polarity.is_none())?;
-                Some(OfItem::Impl(TypeRef::of_path(path), TypeRef::new(&item.self_ty, &item.generics)))
+                let (path, _) =
+                    item.trait_.as_ref().filter(|_| item.modifiers.polarity.is_none())?;
+                Some(OfItem::Impl(
+                    TypeRef::of_path(path),
+                    TypeRef::new(&item.self_ty, &item.generics),
+                ))
             }
             _ => None,
         }
     }
 }
 
-/// The variants that may exist as one word: `Circle,Square=5`. `None` if their discriminants are not known before the program is compiled.
+/// The variants that may exist as one word: `Circle,Square=5`. `None` if their discriminants are
+/// not known before the program is compiled.
 fn variants(item: &ItemEnum) -> Option<String> {
     let (mut variants, mut next, mut is_gap) = (Vec::new(), 0_i64, false);
     for variant in &item.variants {
         if !Condition::of(&variant.attrs).is_always() {
             return None;
         }
-        let number = variant.discriminant.as_ref().map_or(Some(next), |(_, value)| number(value))?;
+        let number =
+            variant.discriminant.as_ref().map_or(Some(next), |(_, value)| number(value))?;
         let has_number = is_gap || variant.discriminant.is_some();
         is_gap = variant.fields.iter().any(|field| is_empty(&field.ty));
         if !is_gap {
@@ -70,7 +78,9 @@ fn variants(item: &ItemEnum) -> Option<String> {
 fn is_empty(ty: &Type) -> bool {
     match ty {
         Type::Never(_) => true,
-        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Infallible"),
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| last.ident == "Infallible")
+        }
         _ => false,
     }
 }

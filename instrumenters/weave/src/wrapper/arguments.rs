@@ -54,8 +54,9 @@ impl Arguments {
         all
     }
 
-    /// The arguments that only check the crate, with metadata in `out_dir` as the only result. If cargo compiles the crate
-    /// incrementally, so does the check, with a state of its own in `incremental`.
+    /// The arguments that only check the crate, with metadata in `out_dir` as the only result. If
+    /// cargo compiles the crate incrementally, so does the check, with a state of its own in
+    /// `incremental`.
     pub fn checking(&self, out_dir: &Path, incremental: &Path) -> Vec<OsString> {
         let mut all = Vec::new();
         let mut arguments = self.all.iter();
@@ -118,7 +119,11 @@ impl Arguments {
 
     /// What cargo names results by: the crate's name and `-C extra-filename`.
     pub fn results(&self) -> String {
-        let extra = self.all.iter().filter_map(|argument| argument.to_str()?.strip_prefix("extra-filename=")).next();
+        let extra = self
+            .all
+            .iter()
+            .filter_map(|argument| argument.to_str()?.strip_prefix("extra-filename="))
+            .next();
         format!("{}{}", self.crate_name().unwrap_or_default(), extra.unwrap_or_default())
     }
 
@@ -139,8 +144,8 @@ impl Arguments {
         is_binary || self.is_test()
     }
 
-    /// True if a result is a library that programs load while they run, or a static one that is linked into programs in
-    /// other languages. Its hooks see no core but one of its own.
+    /// True if a result is a library that programs load while they run, or a static one that is
+    /// linked into programs in other languages. Its hooks see no core but one of its own.
     pub fn is_system_library(&self) -> bool {
         let is_shared = self.crate_types().any(|kind| kind == "cdylib" || kind == "dylib");
         !self.is_test() && (is_shared || (self.is_static_library() && !self.is_dependency()))
@@ -151,8 +156,9 @@ impl Arguments {
         !self.is_test() && self.crate_types().any(|kind| kind == "staticlib")
     }
 
-    /// True if a core can be added to the result: to a program, and to a `cdylib` or a `staticlib` on systems where this is
-    /// known to work. A program that is linked with a `dylib` would have two cores of one name.
+    /// True if a core can be added to the result: to a program, and to a `cdylib` or a `staticlib`
+    /// on systems where this is known to work. A program that is linked with a `dylib` would have
+    /// two cores of one name.
     pub(crate) fn takes_core(&self) -> bool {
         let is_library = self.is_system_library() && self.crate_types().all(|kind| kind != "dylib");
         self.is_program() || (is_library && adds_core_to_libraries(self.target()))
@@ -165,8 +171,13 @@ impl Arguments {
 
     /// The values of `--crate-type`, which may have several each.
     fn crate_types(&self) -> impl Iterator<Item = &str> {
-        let apart = self.all.windows(2).filter(|pair| pair[0] == "--crate-type").filter_map(|pair| pair[1].to_str());
-        let joined = self.all.iter().filter_map(|argument| argument.to_str()?.strip_prefix("--crate-type="));
+        let apart = self
+            .all
+            .windows(2)
+            .filter(|pair| pair[0] == "--crate-type")
+            .filter_map(|pair| pair[1].to_str());
+        let joined =
+            self.all.iter().filter_map(|argument| argument.to_str()?.strip_prefix("--crate-type="));
         apart.chain(joined).flat_map(|kinds| kinds.split(','))
     }
 
@@ -178,8 +189,12 @@ impl Arguments {
     /// What the build sets, as far as the command line states it.
     pub fn build(&self) -> Build {
         let text = |argument: &OsString| argument.to_str().map(str::to_owned);
-        let joined = self.all.iter().filter_map(|argument| Some(argument.to_str()?.strip_prefix("--cfg=")?.to_owned()));
-        let apart = self.all.windows(2).filter(|pair| pair[0] == "--cfg").filter_map(|pair| text(&pair[1]));
+        let joined = self
+            .all
+            .iter()
+            .filter_map(|argument| Some(argument.to_str()?.strip_prefix("--cfg=")?.to_owned()));
+        let apart =
+            self.all.windows(2).filter(|pair| pair[0] == "--cfg").filter_map(|pair| text(&pair[1]));
         let edition = self.after("--edition").and_then(|edition| edition.to_str()?.parse().ok());
         let settings = apart.chain(joined).chain(self.is_test().then(|| "test".to_owned()));
         Build::new(settings).in_edition(edition.unwrap_or(2015))
@@ -187,9 +202,13 @@ impl Arguments {
 
     /// True if it is optimised for speed: `-C opt-level=2` or `3`.
     pub(crate) fn is_optimized(&self) -> bool {
-        let text = |argument: &OsString| argument.to_string_lossy().trim_start_matches("-C").to_owned();
-        let mut levels = self.all.iter().map(text).filter(|text| text.starts_with("opt-level=") || text == "-O");
-        levels.next_back().is_some_and(|last| ["opt-level=2", "opt-level=3", "-O"].contains(&last.as_str()))
+        let text =
+            |argument: &OsString| argument.to_string_lossy().trim_start_matches("-C").to_owned();
+        let mut levels =
+            self.all.iter().map(text).filter(|text| text.starts_with("opt-level=") || text == "-O");
+        levels
+            .next_back()
+            .is_some_and(|last| ["opt-level=2", "opt-level=3", "-O"].contains(&last.as_str()))
     }
 
     fn after(&self, flag: &str) -> Option<&OsStr> {
@@ -198,7 +217,8 @@ impl Arguments {
             if argument == flag {
                 return self.all.get(at + 1).map(OsString::as_os_str);
             }
-            if let Some(value) = argument.to_str().and_then(|argument| argument.strip_prefix(&with)) {
+            if let Some(value) = argument.to_str().and_then(|argument| argument.strip_prefix(&with))
+            {
                 return Some(OsStr::new(value));
             }
         }
@@ -206,7 +226,8 @@ impl Arguments {
     }
 }
 
-/// A name for the results of a crate in a directory. Dynamic libraries have the same file name in each profile.
+/// A name for the results of a crate in a directory. Dynamic libraries have the same file name in
+/// each profile.
 pub(crate) fn unit(results: &str, out_dir: &Path) -> String {
     format!("{results}-{}", stamp([out_dir.to_string_lossy()]))
 }
@@ -242,7 +263,9 @@ mod tests {
 
     #[test]
     fn the_root_is_found_among_flags_and_replaced() {
-        let of = arguments("--crate-name a --edition=2021 src/lib.rs --crate-type lib -C extra-filename=-1 --cfg x.rs");
+        let of = arguments(
+            "--crate-name a --edition=2021 src/lib.rs --crate-type lib -C extra-filename=-1 --cfg x.rs",
+        );
         assert_eq!(of.root(), Some(Path::new("src/lib.rs")));
         assert_eq!(of.with_root(Path::new("/m/lib.rs"))[3], "/m/lib.rs");
         assert_eq!((of.results().as_str(), of.is_program()), ("a-1", false));
@@ -253,7 +276,9 @@ mod tests {
 
     #[test]
     fn what_has_the_same_name_elsewhere_is_another_unit() {
-        let unit = |dir: &str| arguments(&format!("--crate-name a a.rs --out-dir {dir} --crate-type dylib")).unit();
+        let unit = |dir: &str| {
+            arguments(&format!("--crate-name a a.rs --out-dir {dir} --crate-type dylib")).unit()
+        };
         assert_eq!(unit("debug/deps"), unit("debug/deps"));
         assert_ne!(unit("debug/deps"), unit("release/deps"));
     }
@@ -268,19 +293,25 @@ mod tests {
             ("--crate-type cdylib --crate-type rlib", true, false),
             ("--crate-type=rlib,cdylib", true, false),
             ("--crate-type staticlib", true, false),
-            // Other crates are compiled against it, so only the linker could add the core, and no linker makes it.
+            // Other crates are compiled against it, so only the linker could add the core, and no
+            // linker makes it.
             ("--crate-type staticlib --crate-type rlib", false, false),
             ("--crate-type lib", false, false),
             ("--crate-type cdylib --crate-type dylib", false, false),
             ("--crate-type proc-macro", false, false),
         ] {
-            let takes_core =
-                |target: &str| arguments(&format!("--crate-name a {kinds} --target {target}")).takes_core();
+            let takes_core = |target: &str| {
+                arguments(&format!("--crate-name a {kinds} --target {target}")).takes_core()
+            };
             assert_eq!(takes_core("aarch64-linux-android"), is_linux, "{kinds}");
             assert_eq!(takes_core("aarch64-apple-darwin"), is_apple, "{kinds}");
         }
-        let is_dependency = |kinds: &str| arguments(&format!("--crate-name a {kinds}")).is_dependency();
-        assert!(is_dependency("--crate-type cdylib --crate-type rlib") && !is_dependency("--crate-type cdylib"));
+        let is_dependency =
+            |kinds: &str| arguments(&format!("--crate-name a {kinds}")).is_dependency();
+        assert!(
+            is_dependency("--crate-type cdylib --crate-type rlib")
+                && !is_dependency("--crate-type cdylib")
+        );
     }
 
     #[test]
@@ -291,10 +322,14 @@ mod tests {
 
     #[test]
     fn checking_writes_nothing_of_cargos() {
-        let of =
-            arguments("--crate-name a a.rs --emit=dep-info,link --out-dir deps -C incremental=x -C opt-level=3 --test");
-        let check: Vec<String> =
-            of.checking(Path::new("/c"), Path::new("/i")).iter().map(|it| it.to_string_lossy().into_owned()).collect();
+        let of = arguments(
+            "--crate-name a a.rs --emit=dep-info,link --out-dir deps -C incremental=x -C opt-level=3 --test",
+        );
+        let check: Vec<String> = of
+            .checking(Path::new("/c"), Path::new("/i"))
+            .iter()
+            .map(|it| it.to_string_lossy().into_owned())
+            .collect();
         assert_eq!(
             check.join(" "),
             "--crate-name a a.rs --emit=metadata --out-dir /c -C incremental=/i -C opt-level=3 --test"

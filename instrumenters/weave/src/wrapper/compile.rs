@@ -1,4 +1,5 @@
-//! Compiles a woven copy: with fewer hooks if the compiler refuses some, and without any if it refuses all.
+//! Compiles a woven copy: with fewer hooks if the compiler refuses some, and without any if it
+//! refuses all.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -31,7 +32,8 @@ const CORE: &str = "__metaspy_core";
 const OWN_ALLOCATOR: &str = "has a global allocator of its own, so its objects are not counted: depend on metaspy-core, and put \
     the allocator into a `metaspy_core::hook::Counting`";
 /// The same, about a program that only the linker can give a core.
-const NO_CORE: &str = "cannot name metaspy's core without becoming ambiguous, so its objects are not counted";
+const NO_CORE: &str =
+    "cannot name metaspy's core without becoming ambiguous, so its objects are not counted";
 /// The same, about a shared library that is a dependency of other crates, too.
 const LINKED_CORE: &str =
     "is an `rlib` as well, and gets metaspy's core from the linker, so its objects are not counted";
@@ -74,12 +76,17 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     choice.counts_objects = of.plan.selection.allocations && of.core().is_some();
     let mut why = None::<String>;
     // Crates that are compiled against a library do not know its core: the linker alone adds it.
-    let mut is_linked = of.core().is_some() && !of.arguments.is_program() && of.arguments.is_dependency();
+    let mut is_linked =
+        of.core().is_some() && !of.arguments.is_program() && of.arguments.is_dependency();
     if is_linked && std::mem::take(&mut choice.counts_objects) {
-        print_message(&format!("warning: metaspy: the shared library {} {LINKED_CORE}", of.target.krate));
+        print_message(&format!(
+            "warning: metaspy: the shared library {} {LINKED_CORE}",
+            of.target.krate
+        ));
     }
     if of.target.needs_core && of.arguments.is_static_library() && !choice.is_empty() {
-        let what = if of.core().is_some() && !is_linked { WHOLE_ARCHIVE } else { STATIC_WITHOUT_CORE };
+        let what =
+            if of.core().is_some() && !is_linked { WHOLE_ARCHIVE } else { STATIC_WITHOUT_CORE };
         print_message(&format!("warning: metaspy: the static library {} {what}", of.target.krate));
     }
     for attempt in 0..=TRIES + 1 {
@@ -98,7 +105,8 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
         }
         if !is_refusal(&output) {
             // The compiler was killed, or the linker failed: no hook is the cause.
-            let why = diagnostics::first_error(&output.held).unwrap_or_else(|| output.status.to_string());
+            let why =
+                diagnostics::first_error(&output.held).unwrap_or_else(|| output.status.to_string());
             bail!("the compiler failed: {why}");
         }
         if why.is_none()
@@ -127,7 +135,10 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     }
     // The copy fails even without hooks: compile the original.
     let why = why.unwrap_or_else(|| "the compiler gives no reason".to_owned());
-    print_message(&format!("warning: metaspy: {} is compiled without hooks: {why}", of.target.krate));
+    print_message(&format!(
+        "warning: metaspy: {} is compiled without hooks: {why}",
+        of.target.krate
+    ));
     choice.listing.write(of.plan, &of.arguments.unit())?;
     Ok(plain(of.compiler, of.arguments))
 }
@@ -136,12 +147,13 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
 fn is_refusal(output: &CompilerOutput) -> bool {
     let is_coded = |message: Value| message["level"] == "error" && !message["code"].is_null();
     let mut lines = output.held.iter().filter_map(|line| serde_json::from_str(line).ok());
-    output.status.code().is_some() && (!diagnostics::places(&output.held).is_empty() || lines.any(is_coded))
+    output.status.code().is_some()
+        && (!diagnostics::places(&output.held).is_empty() || lines.any(is_coded))
 }
 
 impl Crate<'_> {
-    /// Ends a successful compilation. Diagnostics come from the original, because columns behind hooks moved in the copy, and
-    /// because a hook that uses an argument hides that it is unused.
+    /// Ends a successful compilation. Diagnostics come from the original, because columns behind
+    /// hooks moved in the copy, and because a hook that uses an argument hides that it is unused.
     fn finish(
         &self,
         source: &CrateSource,
@@ -155,7 +167,9 @@ impl Crate<'_> {
             choice.listing.skipped.extend(unnamed::files(&dep_info, self.target, results, source));
         }
         let selection = &self.plan.selection;
-        let hides = (selection.args || selection.types) && !choice.is_empty() && !self.arguments.caps_lints();
+        let hides = (selection.args || selection.types)
+            && !choice.is_empty()
+            && !self.arguments.caps_lints();
         if hides || !diagnostics::is_quiet(&output.held) {
             let original = self.check()?;
             diagnostics::print(&original.held);
@@ -193,7 +207,12 @@ impl Crate<'_> {
     }
 
     /// Makes the copy. A program that needs a core gets an `extern crate` at the end of its root.
-    fn mirror(&self, source: &CrateSource, choice: &ChosenHooks, is_linked: bool) -> Result<Overlay> {
+    fn mirror(
+        &self,
+        source: &CrateSource,
+        choice: &ChosenHooks,
+        is_linked: bool,
+    ) -> Result<Overlay> {
         let mut woven = BTreeMap::new();
         for (at, file) in source.files.iter().enumerate() {
             let Ok(parsed) = &file.parsed else { continue };
@@ -211,17 +230,21 @@ impl Crate<'_> {
             text.push_str(ALLOCATOR);
         }
         let dir = self.plan.dir.join("overlays").join(self.arguments.unit());
-        Overlay::build(&dir, &self.target.root, source, &woven).context("its source cannot be copied")
+        Overlay::build(&dir, &self.target.root, source, &woven)
+            .context("its source cannot be copied")
     }
 
     fn core(&self) -> Option<&crate::plan::Core> {
         self.plan.core.as_ref().filter(|_| self.target.needs_core && self.arguments.takes_core())
     }
 
-    /// What counts the calls of the shared library that this compilation makes, as far as this build decides it.
+    /// What counts the calls of the shared library that this compilation makes, as far as this
+    /// build decides it.
     fn shared_library(&self) -> SharedLibrary {
         match self.core() {
-            _ if !self.target.needs_core || !self.arguments.is_system_library() => SharedLibrary::None,
+            _ if !self.target.needs_core || !self.arguments.is_system_library() => {
+                SharedLibrary::None
+            }
             Some(_) => SharedLibrary::Counting,
             None => SharedLibrary::WithoutCore,
         }
@@ -231,7 +254,8 @@ impl Crate<'_> {
     fn given(&self) -> Vec<(String, &Path)> {
         let Some(core) = self.core() else { return Vec::new() };
         let profilers = core.profilers.iter().enumerate();
-        let profilers = profilers.map(|(at, library)| (format!("{PROFILER}_{at}"), library.as_path()));
+        let profilers =
+            profilers.map(|(at, library)| (format!("{PROFILER}_{at}"), library.as_path()));
         [(CORE.to_owned(), core.library.as_path())].into_iter().chain(profilers).collect()
     }
 
@@ -240,9 +264,10 @@ impl Crate<'_> {
         command.args(self.arguments.with_root(&mirror.of(self.root)));
         command.args(mirror.remap(self.is_relative())?);
         if has_hooks {
-            command
-                .arg("--extern")
-                .arg(prefixed(&format!("{EXTERN_CRATE}="), &self.hooks.library(self.arguments.is_optimized())));
+            command.arg("--extern").arg(prefixed(
+                &format!("{EXTERN_CRATE}="),
+                &self.hooks.library(self.arguments.is_optimized()),
+            ));
         }
         match self.core() {
             Some(core) if is_linked => {
@@ -279,8 +304,8 @@ impl Crate<'_> {
     }
 }
 
-/// Names the originals in the dep-info file, where the compiler named their copies. Then an edit of an original makes cargo
-/// compile the crate again. Returns what the file holds now.
+/// Names the originals in the dep-info file, where the compiler named their copies. Then an edit of
+/// an original makes cargo compile the crate again. Returns what the file holds now.
 fn name_originals(arguments: &Arguments, mirror: &Path) -> io::Result<String> {
     let Some(dir) = arguments.out_dir() else { return Ok(String::new()) };
     let path = dir.join(format!("{}.d", arguments.results()));

@@ -18,10 +18,11 @@ pub struct CompilerOutput {
     pub held: Vec<String>,
 }
 
-/// Runs the compiler. Messages about results go to cargo at once, so that it continues with other crates; diagnostics are
-/// held back.
+/// Runs the compiler. Messages about results go to cargo at once, so that it continues with other
+/// crates; diagnostics are held back.
 pub fn run(mut command: Command, passes_results: bool) -> Result<CompilerOutput> {
-    let mut child = command.stderr(Stdio::piped()).spawn().context("the compiler cannot be started")?;
+    let mut child =
+        command.stderr(Stdio::piped()).spawn().context("the compiler cannot be started")?;
     let lines = BufReader::new(child.stderr.take().context("it has standard error")?).split(b'\n');
     let mut held = Vec::new();
     for line in lines {
@@ -65,16 +66,21 @@ pub(crate) fn first_error(held: &[String]) -> Option<String> {
 /// True if an error is about ambiguity: an added crate brings traits of its own.
 pub fn is_ambiguous(held: &[String]) -> bool {
     let messages = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut codes =
-        messages.filter(|message| message["level"] == "error").map(|message| message["code"]["code"].clone());
+    let mut codes = messages
+        .filter(|message| message["level"] == "error")
+        .map(|message| message["code"]["code"].clone());
     codes.any(|code| ["E0034", "E0282", "E0283", "E0284", "E0790"].iter().any(|it| code == *it))
 }
 
 /// True if an error is about a second global allocator. It has no code.
 pub(crate) fn is_second_allocator(held: &[String]) -> bool {
     let messages = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let texts = messages.filter(|message| message["level"] == "error").map(|message| message["message"].to_string());
-    texts.into_iter().any(|text| text.contains("global_allocator") || text.contains("multiple global allocators"))
+    let texts = messages
+        .filter(|message| message["level"] == "error")
+        .map(|message| message["message"].to_string());
+    texts.into_iter().any(|text| {
+        text.contains("global_allocator") || text.contains("multiple global allocators")
+    })
 }
 
 /// The place of an error.
@@ -108,8 +114,13 @@ pub fn places(held: &[String]) -> Vec<Place> {
                 Some(code) => LIFETIMES.contains(&code),
                 None => message.starts_with("lifetime may not live"),
             };
-            let about =
-                Place { file: PathBuf::new(), line: 0, byte: None, is_about_lifetimes, message: message.to_owned() };
+            let about = Place {
+                file: PathBuf::new(),
+                line: 0,
+                byte: None,
+                is_about_lifetimes,
+                message: message.to_owned(),
+            };
             spans(&json, &about, &mut places);
         }
     }
@@ -148,7 +159,8 @@ mod tests {
             "line_start":7}]}]}"#;
         let warning = line.replace("\"error\"", "\"warning\"");
         let found = places(&[line.replace('\n', ""), warning.replace('\n', "")]);
-        let found: Vec<(&str, u32)> = found.iter().map(|it| (it.file.to_str().expect("plain"), it.line)).collect();
+        let found: Vec<(&str, u32)> =
+            found.iter().map(|it| (it.file.to_str().expect("plain"), it.line)).collect();
         assert_eq!(found, [("hooks.rs", 9), ("src/lib.rs", 3), ("src/a.rs", 7)]);
     }
 }

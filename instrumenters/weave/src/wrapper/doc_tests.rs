@@ -1,4 +1,5 @@
-//! In place of rustdoc: documentation tests are linked with the core, so that their calls are counted.
+//! In place of rustdoc: documentation tests are linked with the core, so that their calls are
+//! counted.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -19,7 +20,8 @@ pub const UNCOUNTED: &str = "uncounted";
 
 /// True if cargo started this process in place of rustdoc, whose first argument is a flag.
 pub fn is_wanted(first: Option<&OsStr>) -> bool {
-    env::var_os(RUSTDOC).is_some() && first.is_some_and(|first| first.as_encoded_bytes().starts_with(b"-"))
+    env::var_os(RUSTDOC).is_some()
+        && first.is_some_and(|first| first.as_encoded_bytes().starts_with(b"-"))
 }
 
 /// Runs rustdoc.
@@ -35,7 +37,9 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
             Err(error) => {
                 let krate = arguments.crate_name().unwrap_or("a crate");
                 // The results of the run repeat it.
-                print_message(&format!("warning: metaspy: documentation tests of {krate} are not counted: {error:#}"));
+                print_message(&format!(
+                    "warning: metaspy: documentation tests of {krate} are not counted: {error:#}"
+                ));
                 note(&format!("the documentation tests of {krate} are not counted"));
             }
         }
@@ -49,12 +53,14 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// The arguments that link the core; none for a crate that brings a core of its own, and for crates without hooks.
+/// The arguments that link the core; none for a crate that brings a core of its own, and for crates
+/// without hooks.
 fn core_arguments(arguments: &Arguments) -> Result<Vec<OsString>> {
     let Some(root) = arguments.root() else { return Ok(Vec::new()) };
     let plan = plan()?;
     let target = target(&plan, arguments, &env::current_dir()?.join(root));
-    let Some(core) = plan.core.as_ref().filter(|_| target.is_some_and(|target| target.needs_core)) else {
+    let Some(core) = plan.core.as_ref().filter(|_| target.is_some_and(|target| target.needs_core))
+    else {
         return Ok(Vec::new());
     };
     let link = link_core::arguments(core);
@@ -73,7 +79,12 @@ fn try_to_link(plan: &Plan, core: &Core, arguments: &Arguments, link: &[OsString
     let source = dir.join("empty.rs");
     write_whole(&source, b"fn main() {}\n")?;
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    rustc.arg(&source).arg("-o").arg(dir.join("empty")).args(arguments.code_generation()).args(link);
+    rustc
+        .arg(&source)
+        .arg("-o")
+        .arg(dir.join("empty"))
+        .args(arguments.code_generation())
+        .args(link);
     let output = rustc.stdin(Stdio::null()).output();
     let _ = fs::remove_dir_all(&dir);
     let output = output.context("rustc cannot be started")?;
@@ -83,7 +94,8 @@ fn try_to_link(plan: &Plan, core: &Core, arguments: &Arguments, link: &[OsString
     Ok(())
 }
 
-/// What the compiler or the linker says, in a line: the first error that is more than that linking failed.
+/// What the compiler or the linker says, in a line: the first error that is more than that linking
+/// failed.
 fn reason(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let (_, reasons) = text.split_once(" failed: ").unwrap_or(("", &text));
@@ -93,7 +105,9 @@ fn reason(stderr: &[u8]) -> String {
 
 /// Adds a line to what this run did not count.
 fn note(line: &str) {
-    let (Some(dir), Some(run)) = (env::var_os("METASPY_DIR"), env::var_os("METASPY_RUN")) else { return };
+    let (Some(dir), Some(run)) = (env::var_os("METASPY_DIR"), env::var_os("METASPY_RUN")) else {
+        return;
+    };
     let path = PathBuf::from(dir).join(run).join(UNCOUNTED);
     // The message above was printed.
     let _ = append(&path, line);

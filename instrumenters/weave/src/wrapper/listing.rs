@@ -171,7 +171,8 @@ impl Listing {
         self
     }
 
-    /// Adds a function, with the reason why it has no hook, or why its hook sees less than requested.
+    /// Adds a function, with the reason why it has no hook, or why its hook sees less than
+    /// requested.
     pub(super) fn add(&mut self, method: &Method, skipped: Option<&str>, less: Option<&str>) {
         match skipped {
             Some(reason) => self.skipped.push(Left::new(method.clone(), reason)),
@@ -183,7 +184,12 @@ impl Listing {
     }
 
     /// Records that the compiler refuses a function's hook, and accepts one that sees less.
-    pub(super) fn lighten(&mut self, method: &Method, message: Option<&str>, asked_by: Option<&str>) {
+    pub(super) fn lighten(
+        &mut self,
+        method: &Method,
+        message: Option<&str>,
+        asked_by: Option<&str>,
+    ) {
         self.light.retain(|light| light.method != *method);
         self.light.push(Left::new(method.clone(), REFUSED_MORE).with(message, asked_by));
     }
@@ -212,10 +218,15 @@ fn place(plan: &Plan, unit: &str) -> PathBuf {
 
 /// All lists, with their files.
 pub fn listings(dir: &Path) -> Vec<(File, Listing)> {
-    let entries =
-        fs::read_dir(dir.join("listings")).into_iter().flatten().flatten().map(|entry| File::at(entry.path()));
+    let entries = fs::read_dir(dir.join("listings"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| File::at(entry.path()));
     entries
-        .filter_map(|file| Some((file.clone(), serde_json::from_slice(&read_whole(file.path()).ok()?).ok()?)))
+        .filter_map(|file| {
+            Some((file.clone(), serde_json::from_slice(&read_whole(file.path()).ok()?).ok()?))
+        })
         .collect()
 }
 
@@ -244,8 +255,8 @@ impl EarlierLists {
         self.all.contains(file)
     }
 
-    /// True if a list was there before, and its crate's source has changed. Cargo compiles such a crate again if it is
-    /// needed, and then its list is written again.
+    /// True if a list was there before, and its crate's source has changed. Cargo compiles such a
+    /// crate again if it is needed, and then its list is written again.
     pub fn is_outdated(&self, file: &File) -> bool {
         self.outdated.contains(file)
     }

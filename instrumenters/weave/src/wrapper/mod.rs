@@ -1,7 +1,8 @@
-//! In place of the compiler: cargo starts this command for each crate, with the command line of `rustc`.
+//! In place of the compiler: cargo starts this command for each crate, with the command line of
+//! `rustc`.
 //!
-//! A crate of the plan is compiled from a woven copy that seems to have the path of the original. If that fails, and for
-//! all other crates, the original is compiled.
+//! A crate of the plan is compiled from a woven copy that seems to have the path of the original.
+//! If that fails, and for all other crates, the original is compiled.
 //!
 //! Weaving sets no flags in the environment. The command adds the flags of the core in place of the
 //! compiler, because `RUSTFLAGS` replaces everything that cargo's configuration sets.
@@ -29,7 +30,9 @@ use arguments::Arguments;
 use metaspy_reader::text::print_message;
 
 pub use arguments::adds_core_to_libraries;
-pub use listing::{EarlierLists, FORMAT, Left, Listing, Method, SharedLibrary, Uncarried, listings};
+pub use listing::{
+    EarlierLists, FORMAT, Left, Listing, Method, SharedLibrary, Uncarried, listings,
+};
 pub use stamp::{CrateStamp, PLAIN, stamps, write_plain};
 
 /// True if cargo started this process in place of the compiler.
@@ -46,8 +49,11 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     if doc_tests::is_wanted(arguments.first().map(OsString::as_os_str)) {
         return doc_tests::run(arguments);
     }
-    // A wrapper of the workspace's crates comes before the compiler, whose own arguments begin with a flag.
-    let is_flag = |argument: &&OsString| argument.as_encoded_bytes().first().is_some_and(|first| b"-@".contains(first));
+    // A wrapper of the workspace's crates comes before the compiler, whose own arguments begin with
+    // a flag.
+    let is_flag = |argument: &&OsString| {
+        argument.as_encoded_bytes().first().is_some_and(|first| b"-@".contains(first))
+    };
     let words = arguments.iter().take_while(|argument| !is_flag(argument)).count();
     let compiler: Vec<OsString> =
         std::env::var_os(CHAIN).into_iter().chain(arguments[..words].iter().cloned()).collect();
@@ -59,7 +65,8 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(Some(code)) => code,
         Ok(None) => plain(&compiler, &arguments),
         Err(error) => {
-            // The stamp is of an earlier build. If it cannot be written, the warning below reports that.
+            // The stamp is of an earlier build. If it cannot be written, the warning below reports
+            // that.
             let _ = forget(&arguments);
             let code = plain(&compiler, &arguments);
             // Otherwise the compiler has reported errors that have nothing to do with weaving.
@@ -111,12 +118,19 @@ fn woven(compiler: &[OsString], arguments: &Arguments) -> Result<Option<ExitCode
     if let Some(libraries) = arguments.out_dir().filter(|_| !arguments.is_program()) {
         hooks.put_beside(&libraries)?;
     }
-    compile::compile(&compile::Crate { compiler, arguments, plan: &plan, target, root: &absolute, hooks: &hooks })
-        .map(Some)
+    compile::compile(&compile::Crate {
+        compiler,
+        arguments,
+        plan: &plan,
+        target,
+        root: &absolute,
+        hooks: &hooks,
+    })
+    .map(Some)
 }
 
-/// True for crates of this build. A build script or a program may start cargo itself: its results are elsewhere, and have
-/// no hooks.
+/// True for crates of this build. A build script or a program may start cargo itself: its results
+/// are elsewhere, and have no hooks.
 fn is_of_this_build(plan: &Plan, arguments: &Arguments) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let out_dir = arguments.out_dir().unwrap_or_default();
@@ -133,7 +147,8 @@ fn target<'p>(plan: &'p Plan, arguments: &Arguments, root: &Path) -> Option<&'p 
 
 fn plan() -> Result<Plan> {
     Plan::read(Path::new(
-        &std::env::var_os(PLAN).context("METASPY_WEAVE_PLAN is not set: run this through `cargo metaspy`")?,
+        &std::env::var_os(PLAN)
+            .context("METASPY_WEAVE_PLAN is not set: run this through `cargo metaspy`")?,
     ))
 }
 

@@ -31,16 +31,21 @@ impl Overlay {
             _ => {}
         }
         let overlay = Overlay { dir: dir.to_owned() };
-        // A directory that a path leaves by `..` must be a directory here: a link would lead to the originals.
+        // A directory that a path leaves by `..` must be a directory here: a link would lead to the
+        // originals.
         let files = || source.files.iter().map(|file| &*file.path);
-        let through = source.through.iter().filter(|dir| dir.is_dir()).flat_map(|dir| dir.ancestors());
-        let directories: BTreeSet<&Path> = files().flat_map(|file| file.ancestors().skip(1)).chain(through).collect();
+        let through =
+            source.through.iter().filter(|dir| dir.is_dir()).flat_map(|dir| dir.ancestors());
+        let directories: BTreeSet<&Path> =
+            files().flat_map(|file| file.ancestors().skip(1)).chain(through).collect();
         let beside: BTreeSet<&Path> = files().filter_map(Path::parent).collect();
         for original in &directories {
             fs::create_dir_all(overlay.of(original))?;
             // Directories above the package may hold anything: only required entries are linked.
             if original.starts_with(package) || beside.contains(original) {
-                overlay.link_entries(original, |path| directories.contains(path) || woven.contains_key(path))?;
+                overlay.link_entries(original, |path| {
+                    directories.contains(path) || woven.contains_key(path)
+                })?;
             }
         }
         for (file, text) in woven {
@@ -54,11 +59,17 @@ impl Overlay {
 
     /// The path of the copy of a file.
     pub fn of(&self, original: &Path) -> PathBuf {
-        let named = |component: &Component<'_>| matches!(component, Component::Normal(_) | Component::ParentDir);
-        original.components().filter(named).fold(self.dir.clone(), |path, component| path.join(component))
+        let named = |component: &Component<'_>| {
+            matches!(component, Component::Normal(_) | Component::ParentDir)
+        };
+        original
+            .components()
+            .filter(named)
+            .fold(self.dir.clone(), |path, component| path.join(component))
     }
 
-    /// The flags that make the compiler print the originals' paths, relative ones if cargo named the crate by such a path.
+    /// The flags that make the compiler print the originals' paths, relative ones if cargo named
+    /// the crate by such a path.
     pub fn remap(&self, is_relative: bool) -> io::Result<Vec<OsString>> {
         let mut flags = vec![remap(&self.dir, Path::new("/"))];
         if is_relative {

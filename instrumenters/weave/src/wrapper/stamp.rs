@@ -19,28 +19,50 @@ pub struct CrateStamp {
     pub package: String,
     /// The file of its root.
     pub root: PathBuf,
-    /// The directory of the results, below the target directory: both may be copied to another place.
+    /// The directory of the results, below the target directory: both may be copied to another
+    /// place.
     pub out_dir: PathBuf,
     /// The stamp of the target, or [`PLAIN`].
     pub stamp: String,
 }
 
-/// Writes the stamp before the crate is compiled: after a killed build, cargo compiles the crate again anyway.
+/// Writes the stamp before the crate is compiled: after a killed build, cargo compiles the crate
+/// again anyway.
 pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Result<()> {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let package = format!("{}@{}", variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"));
     let root = arguments.root().map(fs::canonicalize).transpose()?.unwrap_or_default();
     let stamp = target.map_or(PLAIN, |target| &target.stamp);
-    write_of(&plan.dir, package, root, &arguments.out_dir().unwrap_or_default(), &arguments.results(), stamp)
+    write_of(
+        &plan.dir,
+        package,
+        root,
+        &arguments.out_dir().unwrap_or_default(),
+        &arguments.results(),
+        stamp,
+    )
 }
 
-/// Writes the stamp of a crate that was compiled without hooks elsewhere. `results` is what its results are named by in
-/// `out_dir`.
-pub fn write_plain(dir: &Path, package: String, root: PathBuf, out_dir: &Path, results: &str) -> Result<()> {
+/// Writes the stamp of a crate that was compiled without hooks elsewhere. `results` is what its
+/// results are named by in `out_dir`.
+pub fn write_plain(
+    dir: &Path,
+    package: String,
+    root: PathBuf,
+    out_dir: &Path,
+    results: &str,
+) -> Result<()> {
     write_of(dir, package, root, out_dir, results, PLAIN)
 }
 
-fn write_of(dir: &Path, package: String, root: PathBuf, out_dir: &Path, results: &str, stamp: &str) -> Result<()> {
+fn write_of(
+    dir: &Path,
+    package: String,
+    root: PathBuf,
+    out_dir: &Path,
+    results: &str,
+    stamp: &str,
+) -> Result<()> {
     let real = |dir: &Path| fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
     let (target_dir, real_out_dir) = (real(dir.parent().unwrap_or(dir)), real(out_dir));
     let out_dir_below = real_out_dir.strip_prefix(&target_dir).unwrap_or(&real_out_dir).to_owned();
@@ -51,6 +73,11 @@ fn write_of(dir: &Path, package: String, root: PathBuf, out_dir: &Path, results:
 
 /// All stamps, with their files.
 pub fn stamps(dir: &Path) -> Vec<(PathBuf, CrateStamp)> {
-    let entries = fs::read_dir(dir.join("stamps")).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.filter_map(|path| Some((path.clone(), serde_json::from_slice(&read_whole(&path).ok()?).ok()?))).collect()
+    let entries =
+        fs::read_dir(dir.join("stamps")).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries
+        .filter_map(|path| {
+            Some((path.clone(), serde_json::from_slice(&read_whole(&path).ok()?).ok()?))
+        })
+        .collect()
 }

@@ -1,5 +1,5 @@
-//! Files that the compiler read and the source does not name: a macro of another crate declares their modules, or a file that
-//! cannot be parsed.
+//! Files that the compiler read and the source does not name: a macro of another crate declares
+//! their modules, or a file that cannot be parsed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,20 +10,28 @@ use crate::source::{CrateSource, plain};
 use crate::wrapper::listing::{Left, Method};
 
 /// The reason why their functions have no hooks.
-const REASON: &str = "a macro of another crate declares this module, and its place is not in the source";
+const REASON: &str =
+    "a macro of another crate declares this module, and its place is not in the source";
 /// The same in a crate with a file that cannot be parsed.
-const PERHAPS_UNPARSED: &str = "a file that cannot be parsed, or a macro of another crate, declares this module";
+const PERHAPS_UNPARSED: &str =
+    "a file that cannot be parsed, or a macro of another crate, declares this module";
 
-/// These files of a package, as a list of what has no hooks. `dep_info` is what the compiler wrote for cargo, and `results`
-/// the directory of what is built: code that a build script writes is no source.
+/// These files of a package, as a list of what has no hooks. `dep_info` is what the compiler wrote
+/// for cargo, and `results` the directory of what is built: code that a build script writes is no
+/// source.
 pub fn files(dep_info: &str, target: &Target, results: &Path, source: &CrateSource) -> Vec<Left> {
     let known = source.files.iter().flat_map(|file| file.included().chain([file.path.clone()]));
     let known: BTreeSet<PathBuf> = known.collect();
     let is_unnamed = |file: &PathBuf| {
-        let is_source = file.extension() == Some(OsStr::new("rs")) && file.starts_with(&target.root);
+        let is_source =
+            file.extension() == Some(OsStr::new("rs")) && file.starts_with(&target.root);
         is_source && !file.starts_with(results) && !known.contains(file)
     };
-    let reason = if source.files.iter().any(|file| file.parsed.is_err()) { PERHAPS_UNPARSED } else { REASON };
+    let reason = if source.files.iter().any(|file| file.parsed.is_err()) {
+        PERHAPS_UNPARSED
+    } else {
+        REASON
+    };
     let read = dep_info.lines().filter_map(|line| line.strip_suffix(':'));
     let files = read.map(|file| plain(Path::new(&file.replace("\\ ", " ")))).filter(is_unnamed);
     files.map(|file| left(&target.krate, &file, reason)).collect()

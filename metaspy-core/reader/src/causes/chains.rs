@@ -63,19 +63,24 @@ impl Chains {
     /// Returns the frames of a chain, the root first.
     pub fn frames(&self, chain: usize) -> Vec<ChainFrame> {
         let parent = |at: &usize| self.chains[*at].parent.map(|parent| parent as usize);
-        let mut frames: Vec<_> = std::iter::successors(Some(chain), parent).map(|at| self.chains[at].frame).collect();
+        let mut frames: Vec<_> =
+            std::iter::successors(Some(chain), parent).map(|at| self.chains[at].frame).collect();
         frames.reverse();
         frames
     }
 }
 
 impl Store {
-    /// Adds up the events that pass the filter by their chain of causes. An event with links counts once, below its
-    /// cause.
+    /// Adds up the events that pass the filter by their chain of causes. An event with links counts
+    /// once, below its cause.
     ///
-    /// Calls `progress` with the number of tested events and the number of all events; stops with `None` if it returns
-    /// false. Memory is bounded by the number of chains, which has a limit.
-    pub fn chains(&self, filter: &Filter, mut progress: impl FnMut(u64, u64) -> bool) -> Option<Chains> {
+    /// Calls `progress` with the number of tested events and the number of all events; stops with
+    /// `None` if it returns false. Memory is bounded by the number of chains, which has a limit.
+    pub fn chains(
+        &self,
+        filter: &Filter,
+        mut progress: impl FnMut(u64, u64) -> bool,
+    ) -> Option<Chains> {
         let ring = self.ring();
         let folds = ring.folds();
         let matcher = self.compile(filter, 0..=0);
@@ -103,7 +108,8 @@ impl Store {
                 next_report = tested + EVENTS_PER_REPORT;
                 progress(tested, all).then_some(())?;
             }
-            // Kept events are a choice, and their neighbours are folded: they say nothing about shares.
+            // Kept events are a choice, and their neighbours are folded: they say nothing about
+            // shares.
             if !ring.load_stored(place, &folds, &mut block) || block.head.is_kept {
                 continue;
             }
@@ -144,7 +150,8 @@ impl Store {
                 }
                 let start = head.base.saturating_add(slot.start);
                 // The time of an async call comes with its polls.
-                let is_polled = self_times.is_async(slot.site) && slot::has_details_at_end(slot::details(slot.end));
+                let is_polled = self_times.is_async(slot.site)
+                    && slot::has_details_at_end(slot::details(slot.end));
                 let around = self_times.enter(id, start, &slot, span, row, true);
                 if !is_polled {
                     add_self(&mut sums, row, around, span.unwrap_or(0));

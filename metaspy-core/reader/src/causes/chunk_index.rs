@@ -57,9 +57,11 @@ impl<T: Copy + Ord + Send> ChunkIndex<T> {
     ) -> bool {
         let count = ring.chunk_count() as usize;
         self.stamps.resize(count, 0);
-        let stamps: Vec<u64> =
-            (0..count as u64).map(|chunk| ring.summary(chunk).map_or(0, |summary| summary.stamp)).collect();
-        let is_changed = |chunk: &usize| stamps[*chunk] == 0 || stamps[*chunk] != self.stamps[*chunk];
+        let stamps: Vec<u64> = (0..count as u64)
+            .map(|chunk| ring.summary(chunk).map_or(0, |summary| summary.stamp))
+            .collect();
+        let is_changed =
+            |chunk: &usize| stamps[*chunk] == 0 || stamps[*chunk] != self.stamps[*chunk];
         let chunks: Vec<u64> = (0..count).filter(is_changed).map(|chunk| chunk as u64).collect();
         let mut all = Found { settled: Vec::new(), fresh: Vec::new() };
         for (done, part) in chunks.chunks(CHUNKS_PER_REPORT).enumerate() {
@@ -68,7 +70,10 @@ impl<T: Copy + Ord + Send> ChunkIndex<T> {
             }
             let nothing = || Found { settled: Vec::new(), fresh: Vec::new() };
             let read = scan::each(part, scan::threads_for(part.len()), nothing, |found, &chunk| {
-                entries(chunk, if stamps[chunk as usize] == 0 { &mut found.fresh } else { &mut found.settled });
+                entries(
+                    chunk,
+                    if stamps[chunk as usize] == 0 { &mut found.fresh } else { &mut found.settled },
+                );
             });
             if scan::is_interrupted() {
                 return false;
@@ -92,7 +97,8 @@ impl<T: Copy + Ord + Send> ChunkIndex<T> {
         }
         if self.settled.len() > RUNS_MAX {
             let runs = std::mem::take(&mut self.settled);
-            let mut all: Vec<T> = runs.iter().flat_map(|run| run.iter().copied()).filter(is_kept).collect();
+            let mut all: Vec<T> =
+                runs.iter().flat_map(|run| run.iter().copied()).filter(is_kept).collect();
             all.sort_unstable();
             all.dedup();
             self.settled = vec![Arc::new(all)];

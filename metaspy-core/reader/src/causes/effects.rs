@@ -1,8 +1,9 @@
 //! Index from events to their effects.
 //!
-//! Most effects are in the block of their cause, so only the others are indexed: sorted pairs of a cause and a block
-//! with an effect of it, eight bytes each. A recording of 100 million nested calls takes a fraction of a byte for each
-//! event. If all causes are in other blocks, it takes eight bytes.
+//! Most effects are in the block of their cause, so only the others are indexed: sorted pairs of a
+//! cause and a block with an effect of it, eight bytes each. A recording of 100 million nested
+//! calls takes a fraction of a byte for each event. If all causes are in other blocks, it takes
+//! eight bytes.
 
 use crate::Store;
 use crate::causes::chunk_index::ChunkIndex;
@@ -88,7 +89,10 @@ impl EffectsIndex {
                 break;
             }
             if ring.load(place, &mut block) {
-                effects.extend(effects_in(&block, id).filter(|&effect| after.is_none_or(|after| effect > after)));
+                effects.extend(
+                    effects_in(&block, id)
+                        .filter(|&effect| after.is_none_or(|after| effect > after)),
+                );
             }
         }
         effects.sort_unstable();
@@ -110,7 +114,8 @@ impl EffectsIndex {
         let mut places = vec![own];
         for run in self.pairs.runs() {
             let from = run.partition_point(|&pair| pair < cause);
-            let of_cause = run[from..].iter().take_while(|&&pair| pair >> PLACE_BITS == cause >> PLACE_BITS);
+            let of_cause =
+                run[from..].iter().take_while(|&&pair| pair >> PLACE_BITS == cause >> PLACE_BITS);
             places.extend(of_cause.map(|pair| pair & ((1 << PLACE_BITS) - 1)));
         }
         places
@@ -119,7 +124,12 @@ impl EffectsIndex {
     fn read_on(&mut self, progress: impl FnMut(u64, u64) -> bool) -> bool {
         let store = self.store.clone();
         let ring = store.ring();
-        self.pairs.read_on(ring, |chunk, into| pairs_of_chunk(ring, chunk, into), |_| true, progress)
+        self.pairs.read_on(
+            ring,
+            |chunk, into| pairs_of_chunk(ring, chunk, into),
+            |_| true,
+            progress,
+        )
     }
 }
 
@@ -139,7 +149,9 @@ fn pair(cause_place: u64, cause_slot: usize, place: u64) -> u64 {
 fn effects_in(block: &Block, id: EventId) -> impl Iterator<Item = EventId> {
     block.records().filter_map(move |record| match record {
         Record::Event(slot) if slot.cause == id.raw() => Some(block.head.id(slot.slot)),
-        Record::Mark(mark) if mark.mark == Mark::Link && mark.words[0] == id.raw() => EventId::from_raw(mark.event),
+        Record::Mark(mark) if mark.mark == Mark::Link && mark.words[0] == id.raw() => {
+            EventId::from_raw(mark.event)
+        }
         _ => None,
     })
 }

@@ -9,8 +9,8 @@ use crate::event::EventId;
 
 /// All links of a recording, from effect to reason. Clones are cheap.
 ///
-/// [`Store::links`](crate::Store::links) finds the links of one event in its blocks. `Links` serve walks over many
-/// events.
+/// [`Store::links`](crate::Store::links) finds the links of one event in its blocks. `Links` serve
+/// walks over many events.
 #[derive(Clone)]
 pub struct Links(pub(super) ChunkIndex<(u64, u64)>);
 
@@ -33,7 +33,9 @@ impl Links {
     /// twice.
     pub fn iter(&self) -> impl Iterator<Item = (EventId, EventId)> {
         let all = self.0.runs().flatten();
-        all.filter_map(|(effect, reason)| Some((EventId::from_raw(*effect)?, EventId::from_raw(*reason)?)))
+        all.filter_map(|(effect, reason)| {
+            Some((EventId::from_raw(*effect)?, EventId::from_raw(*reason)?))
+        })
     }
 
     /// Adds the links of a block's events, as effect and reason. A link is added once.

@@ -111,11 +111,19 @@ impl Reasons {
 
     /// Returns the value that an event inherits from its reasons. Its own value does not count.
     #[inline]
-    pub fn inherited(&mut self, ring: Ring<'_>, id: EventId, slot: &Slot, rule: &impl Inheritance) -> u32 {
+    pub fn inherited(
+        &mut self,
+        ring: Ring<'_>,
+        id: EventId,
+        slot: &Slot,
+        rule: &impl Inheritance,
+    ) -> u32 {
         let own = rule.own(id, slot);
         let value = match EventId::from_raw(slot.cause) {
             // An effect of this event was visited earlier.
-            _ if self.has_links && own.is_none() && self.cached(id).is_some() => self.cached(id).unwrap_or(NOTHING),
+            _ if self.has_links && own.is_none() && self.cached(id).is_some() => {
+                self.cached(id).unwrap_or(NOTHING)
+            }
             _ if self.has_links => self.visit(ring, id, slot, rule),
             None => rule.of_root(slot),
             Some(cause) => match self.cached(cause) {
@@ -146,7 +154,11 @@ impl Reasons {
         loop {
             let depth = self.path.len() - 1;
             let Visited { ahead, value, .. } = self.path[depth];
-            let next = if self.ahead.len() > ahead && !rule.is_final(value) { self.ahead.pop() } else { None };
+            let next = if self.ahead.len() > ahead && !rule.is_final(value) {
+                self.ahead.pop()
+            } else {
+                None
+            };
             let value = match next {
                 Some(reason) => match self.value_of(ring, reason, rule) {
                     Some(OPEN) => {
@@ -167,8 +179,11 @@ impl Reasons {
             };
             match self.path.last_mut() {
                 Some(effect) => {
-                    let value =
-                        if value == REMOTE { rule.of_root(&effect.slot) } else { rule.passed(&effect.slot, value) };
+                    let value = if value == REMOTE {
+                        rule.of_root(&effect.slot)
+                    } else {
+                        rule.passed(&effect.slot, value)
+                    };
                     effect.value = rule.join(effect.value, value);
                 }
                 None => return value,

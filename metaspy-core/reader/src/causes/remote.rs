@@ -73,7 +73,10 @@ impl Ring<'_> {
         }
         let at = id.slot() * SLOT_WORDS;
         let commit = Commit::unpack(words.acquire(at));
-        let remote = Remote { trace: span::trace(words.get(at + 1), words.get(at + 3)), span: words.get(at + 2) };
+        let remote = Remote {
+            trace: span::trace(words.get(at + 1), words.get(at + 3)),
+            span: words.get(at + 2),
+        };
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         let whole = words.get(header::SEQUENCE) == sequence
             && commit.lap == header::lap_byte(sequence, self.layout.blocks)

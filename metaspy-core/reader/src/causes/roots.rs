@@ -93,7 +93,8 @@ impl Sets {
         if let Some(&known) = self.unions.get(&(low, high)) {
             return known;
         }
-        let mut members: Vec<u32> = [low, high].into_iter().flat_map(|value| self.of(value)).collect();
+        let mut members: Vec<u32> =
+            [low, high].into_iter().flat_map(|value| self.of(value)).collect();
         members.sort_unstable();
         members.dedup();
         let number = self.number(members);

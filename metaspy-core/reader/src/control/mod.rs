@@ -44,8 +44,8 @@ pub struct ControlRequest {
     pub sites: Vec<u32>,
     /// Kind and key of each subject; `None` = all subjects.
     pub subjects: Option<Vec<(u16, u64)>>,
-    /// Rules that say which events stay when they leave the window, for the rest of the process. A request with rules changes
-    /// nothing else, and its answer has no states.
+    /// Rules that say which events stay when they leave the window, for the rest of the process. A
+    /// request with rules changes nothing else, and its answer has no states.
     #[serde(default)]
     pub keep: Option<String>,
 }
@@ -57,7 +57,8 @@ impl ControlRequest {
         ControlRequest {
             change,
             sites: targets.sites.iter().map(|site| site.0).collect(),
-            subjects: subjects.map(|all| all.iter().map(|subject| (subject.kind.0, subject.key)).collect()),
+            subjects: subjects
+                .map(|all| all.iter().map(|subject| (subject.kind.0, subject.key)).collect()),
             keep: None,
         }
     }
@@ -69,7 +70,13 @@ impl ControlRequest {
 
     /// Returns the subjects; `None` = all subjects.
     pub fn subjects(&self) -> Option<Vec<Subject>> {
-        Some(self.subjects.as_ref()?.iter().map(|&(kind, key)| Subject::new(KindId(kind), key)).collect())
+        Some(
+            self.subjects
+                .as_ref()?
+                .iter()
+                .map(|&(kind, key)| Subject::new(KindId(kind), key))
+                .collect(),
+        )
     }
 }
 

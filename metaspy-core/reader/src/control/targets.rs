@@ -36,13 +36,17 @@ pub enum TargetError {
 impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TargetError::Empty => f.write_str("write what to observe: `site:Scene::measure`, `subject:#412`"),
-            TargetError::OfEvents => {
-                f.write_str("sites and subjects are selected by `site:`, `subject:` and `kind:` only")
+            TargetError::Empty => {
+                f.write_str("write what to observe: `site:Scene::measure`, `subject:#412`")
             }
+            TargetError::OfEvents => f.write_str(
+                "sites and subjects are selected by `site:`, `subject:` and `kind:` only",
+            ),
             TargetError::Unknown(error) => error.fmt(f),
             TargetError::NoSites => f.write_str("these subjects have no events yet: add a `site:`"),
-            TargetError::NoSubjects => f.write_str("no such subject is known: write `subject:KIND:KEY`"),
+            TargetError::NoSubjects => {
+                f.write_str("no such subject is known: write `subject:KIND:KEY`")
+            }
         }
     }
 }
@@ -60,13 +64,15 @@ impl Store {
             return Err(TargetError::Empty);
         }
         filter.check(self).map_err(TargetError::Unknown)?;
-        let is_of_subjects = |term: &Term| matches!(term.condition, Condition::Subject(_) | Condition::Kind(_));
+        let is_of_subjects =
+            |term: &Term| matches!(term.condition, Condition::Subject(_) | Condition::Kind(_));
         let is_of_sites = |term: &Term| matches!(term.condition, Condition::Site(_));
         if !filter.terms.iter().all(|term| is_of_subjects(term) || is_of_sites(term)) {
             return Err(TargetError::OfEvents);
         }
         let of_subjects = part(filter, is_of_subjects);
-        let (names_sites, names_subjects) = (filter.terms.iter().any(is_of_sites), !of_subjects.is_all());
+        let (names_sites, names_subjects) =
+            (filter.terms.iter().any(is_of_sites), !of_subjects.is_all());
         let sites = if names_sites { self.sites_of(filter) } else { self.sites_with(&of_subjects) };
         if sites.is_empty() {
             return Err(TargetError::NoSites);
@@ -87,20 +93,23 @@ impl Store {
                 _ => true,
             })
         };
-        let sites = self.sites().iter().filter(|site| site.skipped.is_none() && is_selected(&site.path));
+        let sites =
+            self.sites().iter().filter(|site| site.skipped.is_none() && is_selected(&site.path));
         sites.map(|site| site.id).collect()
     }
 
     /// Returns the sites with events of the subjects.
     fn sites_with(&self, of_subjects: &Filter) -> Vec<SiteId> {
-        let scope = Scope { filter: of_subjects.clone(), detail: DetailLevel::Counts, ..Scope::default() };
+        let scope =
+            Scope { filter: of_subjects.clone(), detail: DetailLevel::Counts, ..Scope::default() };
         self.tally(By::Site, &scope).rows.iter().filter_map(|row| row.site).collect()
     }
 
     /// Returns the subjects that pass a filter: subjects with events, with labels, and subjects
     /// that the filter names.
     fn subjects_of(&self, of_subjects: &Filter) -> Vec<Subject> {
-        let scope = Scope { filter: of_subjects.clone(), detail: DetailLevel::Counts, ..Scope::default() };
+        let scope =
+            Scope { filter: of_subjects.clone(), detail: DetailLevel::Counts, ..Scope::default() };
         let mut subjects: BTreeSet<Subject> =
             self.tally(By::Subject, &scope).rows.iter().filter_map(|row| row.subject).collect();
         let matcher = self.compile(of_subjects, 0..=0);
@@ -111,7 +120,9 @@ impl Store {
         );
         for term in of_subjects.terms.iter().filter(|term| !term.negated) {
             match &term.condition {
-                Condition::Subject(SubjectCondition::Exactly(subject)) => drop(subjects.insert(*subject)),
+                Condition::Subject(SubjectCondition::Exactly(subject)) => {
+                    drop(subjects.insert(*subject))
+                }
                 Condition::Subject(SubjectCondition::KindKey(name, key)) => {
                     let kinds = self.names().kinds.iter().filter(|(_, kind)| kind.is_named(name));
                     subjects.extend(kinds.map(|(&kind, _)| Subject::new(kind, *key)));
@@ -125,5 +136,8 @@ impl Store {
 
 /// Returns the terms of a filter that satisfy a condition, as a filter.
 fn part(filter: &Filter, is_part: impl Fn(&Term) -> bool) -> Filter {
-    Filter { text: String::new(), terms: filter.terms.iter().filter(|term| is_part(term)).cloned().collect() }
+    Filter {
+        text: String::new(),
+        terms: filter.terms.iter().filter(|term| is_part(term)).cloned().collect(),
+    }
 }

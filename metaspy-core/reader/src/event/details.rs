@@ -75,7 +75,9 @@ impl Store {
         let EventMarks { mut links, mut sent } = EventMarks::default();
         self.marks_within(&event, |mark, base| match mark.mark {
             Mark::Link => links.extend(EventId::from_raw(mark.words[0])),
-            Mark::Sent => sent.push(Sent { span: mark.words[0], tick: base.saturating_add(mark.start) }),
+            Mark::Sent => {
+                sent.push(Sent { span: mark.words[0], tick: base.saturating_add(mark.start) })
+            }
             _ => {}
         });
         if event.has_details_at_end() {
@@ -108,11 +110,13 @@ impl Store {
     pub fn queued(&self, id: EventId) -> Option<u64> {
         let received = self.event(id)?;
         let sent = self.event(received.cause?)?;
-        let is_announced =
-            |event: &Event| self.site(event.site).is_some_and(|site| site.kind == SiteKind::Announcement);
+        let is_announced = |event: &Event| {
+            self.site(event.site).is_some_and(|site| site.kind == SiteKind::Announcement)
+        };
         // A sending has an end. A receipt is an instant.
         let is_pair = received.outcome == Outcome::Instant && sent.outcome != Outcome::Instant;
-        (is_pair && is_announced(&received) && is_announced(&sent)).then(|| received.start.saturating_sub(sent.start))
+        (is_pair && is_announced(&received) && is_announced(&sent))
+            .then(|| received.start.saturating_sub(sent.start))
     }
 
     /// Returns polls and busy time of an async call that ended, or the entries of a span.
@@ -130,7 +134,8 @@ impl Store {
     /// Returns a single entry for a span that ended without a mark: it was entered once, for all of
     /// its time.
     fn entered_once(&self, event: &Event) -> Option<Polls> {
-        let is_over = !matches!(event.outcome, Outcome::Running | Outcome::Instant | Outcome::Moved);
+        let is_over =
+            !matches!(event.outcome, Outcome::Running | Outcome::Instant | Outcome::Moved);
         let is_span = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Span);
         let busy_ticks = event.span.filter(|_| is_over && is_span && !event.has_details_at_end());
         busy_ticks.map(|busy_ticks| Polls { busy_ticks, polls: 1 })
@@ -192,9 +197,13 @@ impl Store {
         let ring = self.ring();
         let mut block = Block::boxed();
         let units = ring.units().into_iter().rev();
-        for unit in units.filter(|unit| unit.first() <= end && unit.last() >= end).take(UNITS_AT_END) {
+        for unit in
+            units.filter(|unit| unit.first() <= end && unit.last() >= end).take(UNITS_AT_END)
+        {
             for place in unit.places(ring) {
-                let is_other = ring.head(place).is_some_and(|head| head.lane != event.lane.0 && head.base <= end);
+                let is_other = ring
+                    .head(place)
+                    .is_some_and(|head| head.lane != event.lane.0 && head.base <= end);
                 if is_other && ring.load(place, &mut block) {
                     about(&block, event.id, &mut each);
                 }
@@ -221,7 +230,9 @@ impl Store {
     /// Passes marks about an event that were written while it ran to `each`, with the base tick of
     /// their block.
     pub(crate) fn marks_within(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>, u64)) {
-        self.blocks_within(event, |block| about(block, event.id, &mut |mark| each(mark, block.head.base)));
+        self.blocks_within(event, |block| {
+            about(block, event.id, &mut |mark| each(mark, block.head.base))
+        });
     }
 
     /// Passes the blocks of an event's lane to `each`, from its own block to the block after its

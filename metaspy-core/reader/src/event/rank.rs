@@ -60,7 +60,11 @@ impl Store {
     fn newest_tick(&self) -> u64 {
         let last = self.header().last_tick;
         let chunks = self.ring().chunks();
-        chunks.iter().filter(|chunk| chunk.summary.is_some()).map(|chunk| chunk.last).fold(last, u64::max)
+        chunks
+            .iter()
+            .filter(|chunk| chunk.summary.is_some())
+            .map(|chunk| chunk.last)
+            .fold(last, u64::max)
     }
 
     /// Returns the chunks with their numbers of events. The blocks of a chunk without a summary are
@@ -69,7 +73,9 @@ impl Store {
         let ring = self.ring();
         let newest = self.newest_tick();
         let weigh = |chunk: Chunk| match chunk.summary {
-            Some(summary) => Weighed { first: chunk.first, last: chunk.last, events: summary.events.into() },
+            Some(summary) => {
+                Weighed { first: chunk.first, last: chunk.last, events: summary.events.into() }
+            }
             None => Weighed {
                 first: chunk.first,
                 last: newest.max(chunk.first),

@@ -41,7 +41,9 @@ impl Time {
         pairs.sort_by_key(|pair| pair.tick);
         let mut newest = None::<Pair>;
         pairs.retain(|pair| {
-            let rises = newest.is_none_or(|newest| pair.tick > newest.tick && pair.monotonic_ns > newest.monotonic_ns);
+            let rises = newest.is_none_or(|newest| {
+                pair.tick > newest.tick && pair.monotonic_ns > newest.monotonic_ns
+            });
             if rises {
                 newest = Some(*pair);
             }
@@ -68,7 +70,9 @@ impl Time {
     pub fn real_ns(&self, tick: u64) -> u64 {
         let after = self.pairs.partition_point(|pair| pair.tick <= tick);
         match self.pairs.get(after.saturating_sub(1)) {
-            Some(pair) => clamp(i128::from(pair.real_ns) + self.monotonic_ns(tick) - i128::from(pair.monotonic_ns)),
+            Some(pair) => clamp(
+                i128::from(pair.real_ns) + self.monotonic_ns(tick) - i128::from(pair.monotonic_ns),
+            ),
             None => self.started_ns.saturating_add(self.since_start_ns(tick)),
         }
     }
@@ -88,7 +92,8 @@ impl Time {
 
     /// Returns the tick at which the monotonic clock is `ns` after the beginning.
     pub fn tick_at_ns(&self, ns: u64) -> u64 {
-        // Rates hardly differ. The average rate gives a near tick, and one step with the local rate corrects it.
+        // Rates hardly differ. The average rate gives a near tick, and one step with the local rate
+        // corrects it.
         let near = self.first_tick.saturating_add(self.ticks(ns));
         let off = i128::from(ns) - i128::from(self.since_start_ns(near));
         let step = self.ticks(off.unsigned_abs().min(u128::from(u64::MAX)) as u64);
@@ -103,16 +108,20 @@ impl Time {
     /// Returns true if the rate was measured over a tenth of a second.
     pub fn is_calibrated(&self) -> bool {
         let (first, last) = (self.pairs.first(), self.pairs.last());
-        first.zip(last).is_some_and(|(first, last)| last.monotonic_ns - first.monotonic_ns > 100_000_000)
+        first
+            .zip(last)
+            .is_some_and(|(first, last)| last.monotonic_ns - first.monotonic_ns > 100_000_000)
     }
 
     /// Returns ticks and nanoseconds of the longest calibrated time; both are above 0.
     fn whole(&self) -> (i128, i128) {
         match (self.pairs.first(), self.pairs.last()) {
-            // Pairs less than a tenth of a second apart are less exact than the rate from before the recording.
-            (Some(first), Some(last)) if last.monotonic_ns - first.monotonic_ns > 100_000_000 => {
-                (i128::from(last.tick - first.tick), i128::from(last.monotonic_ns - first.monotonic_ns))
-            }
+            // Pairs less than a tenth of a second apart are less exact than the rate from before
+            // the recording.
+            (Some(first), Some(last)) if last.monotonic_ns - first.monotonic_ns > 100_000_000 => (
+                i128::from(last.tick - first.tick),
+                i128::from(last.monotonic_ns - first.monotonic_ns),
+            ),
             _ => (i128::from(self.ticks_per_s), 1_000_000_000),
         }
     }
@@ -163,7 +172,10 @@ mod tests {
     #[test]
     fn without_pairs_the_rate_measured_before_counts() {
         let time = time(&[]);
-        assert_eq!((time.since_start_ns(3_000), time.since_start_ns(0), time.span_ns(10)), (1_000, 0, 5));
+        assert_eq!(
+            (time.since_start_ns(3_000), time.since_start_ns(0), time.span_ns(10)),
+            (1_000, 0, 5)
+        );
         assert_eq!(time.real_ns(3_000), 1_005);
     }
 
@@ -186,7 +198,12 @@ mod tests {
     fn absurd_pairs_neither_overflow_nor_divide_by_zero() {
         let time = time(&[(0, 0, u64::MAX), (u64::MAX, u64::MAX, 0)]);
         for tick in [0, 1, u64::MAX / 2, u64::MAX] {
-            let _ = (time.since_start_ns(tick), time.real_ns(tick), time.span_ns(tick), time.ticks(tick));
+            let _ = (
+                time.since_start_ns(tick),
+                time.real_ns(tick),
+                time.span_ns(tick),
+                time.ticks(tick),
+            );
             let _ = time.tick_at_ns(tick);
         }
     }

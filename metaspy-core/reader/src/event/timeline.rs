@@ -25,7 +25,8 @@ pub enum Position {
         /// Tick to compare with.
         tick: u64,
     },
-    /// At an event, which is left out. An event that left the window counts as older than all others.
+    /// At an event, which is left out. An event that left the window counts as older than all
+    /// others.
     Event(EventId),
 }
 
@@ -58,7 +59,13 @@ impl Store {
         self.walk::<Back>(from, filter, max, budget)
     }
 
-    fn walk<D: Direction>(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
+    fn walk<D: Direction>(
+        &self,
+        from: Position,
+        filter: &Filter,
+        max: usize,
+        budget: usize,
+    ) -> Page {
         let mut page = Page::default();
         let Some(from) = self.key_of::<D>(from) else { return page };
         let matcher = self.compile(filter, 0..=0);
@@ -228,7 +235,8 @@ impl<'a, D: Direction> Merge<'a, D> {
             })
             .filter(|chunk| matcher.wants_chunk(chunk))
             .map(|chunk| {
-                let near = if D::IS_BACK { (chunk.last, u32::MAX, u64::MAX) } else { (chunk.first, 0, 0) };
+                let near =
+                    if D::IS_BACK { (chunk.last, u32::MAX, u64::MAX) } else { (chunk.first, 0, 0) };
                 (D::order(near), chunk.index)
             })
             .collect();
@@ -262,7 +270,9 @@ impl<'a, D: Direction> Merge<'a, D> {
             // No heap is touched while the current block has the next event.
             if let Some(hand) = self.hand {
                 match self.open[hand].events.last().copied() {
-                    Some((key, slot)) if self.nearest().is_none_or(|nearest| D::order(key) <= nearest) => {
+                    Some((key, slot))
+                        if self.nearest().is_none_or(|nearest| D::order(key) <= nearest) =>
+                    {
                         let cursor = &mut self.open[hand];
                         cursor.events.pop();
                         self.last = Some(key.0);
@@ -276,10 +286,17 @@ impl<'a, D: Direction> Merge<'a, D> {
             let next = self.cursors.peek().map(|Reverse((order, _))| *order);
             let block = self.blocks.peek().map(|Reverse((order, _))| *order);
             let chunk = self.chunks.last().map(|(order, _)| *order);
-            // Chunks and blocks that may hold an earlier event are opened before a later event is returned.
-            let opens = [chunk, block].into_iter().flatten().min().filter(|&near| next.is_none_or(|next| near <= next));
+            // Chunks and blocks that may hold an earlier event are opened before a later event is
+            // returned.
+            let opens = [chunk, block]
+                .into_iter()
+                .flatten()
+                .min()
+                .filter(|&near| next.is_none_or(|next| near <= next));
             match opens {
-                Some(near) if self.looked_at >= budget && self.can_stop_at(near) => return self.stop_at(near),
+                Some(near) if self.looked_at >= budget && self.can_stop_at(near) => {
+                    return self.stop_at(near);
+                }
                 Some(near) if chunk == Some(near) => {
                     if scan::is_interrupted() {
                         return Step::End;
@@ -327,14 +344,20 @@ impl<'a, D: Direction> Merge<'a, D> {
     fn open_chunk(&mut self) {
         let Some((_, chunk)) = self.chunks.pop() else { return };
         for place in self.ring.places_of(chunk) {
-            let Some(head) = self.ring.head(place).filter(|head| self.matcher.wants_block(head)) else { continue };
+            let Some(head) = self.ring.head(place).filter(|head| self.matcher.wants_block(head))
+            else {
+                continue;
+            };
             if !D::IS_BACK {
-                self.blocks.push(Reverse((D::order((head.base, head.lane, head.id(0).raw())), place)));
+                self.blocks
+                    .push(Reverse((D::order((head.base, head.lane, head.id(0).raw())), place)));
                 continue;
             }
             // The end of a block is only known from its events. They are tested now, so blocks
             // without a match are not opened again.
-            if self.from.tick().is_none_or(|tick| head.base <= tick) && self.ring.load(place, &mut self.block) {
+            if self.from.tick().is_none_or(|tick| head.base <= tick)
+                && self.ring.load(place, &mut self.block)
+            {
                 let mut events = Vec::new();
                 let tested = self.matching(&mut events);
                 match events.last() {

@@ -32,7 +32,8 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn limited(file: File, most: u64) -> io::Result<Vec<u8>> {
-    let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"));
+    let too_large =
+        || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"));
     // The size of a pipe, and of a file in `/proc`, is 0.
     if file.metadata()?.len() > most {
         return Err(too_large());
@@ -42,7 +43,8 @@ fn limited(file: File, most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
 }
 
-/// Reads a file or a pipe that a command line names. More than 1 GiB is an error, and so is a device, which may have no end.
+/// Reads a file or a pipe that a command line names. More than 1 GiB is an error, and so is a
+/// device, which may have no end.
 pub fn read_argument(path: &Path) -> io::Result<Vec<u8>> {
     let found = std::fs::metadata(path)?;
     if is_device(&found) {
@@ -59,7 +61,8 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 
 /// Converts bytes to text.
 pub fn text_of(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+    String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
 /// Reads the first `most` bytes of a regular file.
@@ -72,7 +75,8 @@ pub fn read_beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// Opens a regular file for reading. It does not count as an input of the command, so an output may
 /// replace it.
 pub fn open_unnoted(path: &Path) -> io::Result<File> {
-    // To open a device may have an effect, so the check comes first; the name may mean something else a moment later.
+    // To open a device may have an effect, so the check comes first; the name may mean something
+    // else a moment later.
     must_be_regular(&std::fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
@@ -83,7 +87,8 @@ pub fn open_unnoted(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Remembers a file as an input that another program reads for this process. A directory stands for all files directly in it.
+/// Remembers a file as an input that another program reads for this process. A directory stands for
+/// all files directly in it.
 pub fn note(path: &Path) {
     if let Ok(metadata) = std::fs::metadata(path) {
         inputs().add(&metadata);
@@ -117,7 +122,8 @@ pub(super) struct Inputs {
     permissions: u32,
 }
 
-/// Device and number of a file, and when it was created: another file gets the number of one that was removed.
+/// Device and number of a file, and when it was created: another file gets the number of one that
+/// was removed.
 type Identity = (u64, u64, Option<SystemTime>);
 
 pub(super) fn inputs() -> MutexGuard<'static, Inputs> {
@@ -134,7 +140,9 @@ impl Inputs {
 
     /// Returns true if this is the metadata of an input.
     pub fn has(&self, metadata: &Metadata) -> bool {
-        facts(metadata).is_some_and(|(identity, _)| self.files.as_ref().is_some_and(|files| files.contains(&identity)))
+        facts(metadata).is_some_and(|(identity, _)| {
+            self.files.as_ref().is_some_and(|files| files.contains(&identity))
+        })
     }
 
     /// Returns the permissions of a new output: if only its user may read an input, only its user

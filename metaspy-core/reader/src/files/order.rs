@@ -47,7 +47,14 @@ mod tests {
 
     #[test]
     fn files_of_a_rotation_are_in_the_order_of_their_numbers() {
-        let rotated = ["run.7.000002", "run.7.000010", "run.7.999999", "run.7.1000000", "run.12.000002", "run.a"];
+        let rotated = [
+            "run.7.000002",
+            "run.7.000010",
+            "run.7.999999",
+            "run.7.1000000",
+            "run.12.000002",
+            "run.a",
+        ];
         let mut paths = rotated.map(PathBuf::from);
         paths.reverse();
         sort_by_number(&mut paths);

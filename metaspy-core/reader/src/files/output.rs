@@ -109,10 +109,15 @@ impl OutputFile {
                 Ok(OutputFile { out: BufWriter::with_capacity(BUFFER, file), place: None })
             }
             Target::File(path, found) => {
-                let partial = path.with_file_name(format!(".metaspy-{}-{:016x}.part", std::process::id(), random()));
+                let partial = path.with_file_name(format!(
+                    ".metaspy-{}-{:016x}.part",
+                    std::process::id(),
+                    random()
+                ));
                 let file = create_partial(&partial, found.as_ref())?;
                 let place = Place { path, is_taken: found.is_some(), partial };
-                let output = OutputFile { out: BufWriter::with_capacity(BUFFER, file), place: Some(place) };
+                let output =
+                    OutputFile { out: BufWriter::with_capacity(BUFFER, file), place: Some(place) };
                 if let Some(found) = found {
                     keep_owner(output.out.get_ref(), &found);
                     output.out.get_ref().set_permissions(found.permissions())?;
@@ -171,7 +176,9 @@ fn allowed(path: &Path, before: Before) -> io::Result<Target> {
         && before != Before::Own
         && fs::metadata(directory_of(path)).is_ok_and(|directory| inputs().has(&directory))
     {
-        return refused("its directory is an input of this command: name a file in another directory");
+        return refused(
+            "its directory is an input of this command: name a file in another directory",
+        );
     }
     Ok(target)
 }
@@ -191,7 +198,9 @@ fn target_of(path: &Path) -> io::Result<Target> {
     let mut at = path.to_owned();
     for _ in 0..LINKS {
         let found = match fs::symlink_metadata(&at) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Target::File(at, None)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Target::File(at, None));
+            }
             found => found?,
         };
         if found.is_file() {

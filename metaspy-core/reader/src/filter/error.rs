@@ -67,22 +67,44 @@ impl fmt::Display for FilterError {
                 write!(f, "there is no `{term}:`")?;
                 match nearest {
                     Some(nearest) => write!(f, ": did you mean `{nearest}:`?"),
-                    None => write!(f, ": a filter has {}, and bare words", TERMS.map(|t| format!("{t}:")).join(" ")),
+                    None => write!(
+                        f,
+                        ": a filter has {}, and bare words",
+                        TERMS.map(|t| format!("{t}:")).join(" ")
+                    ),
                 }
             }
             FilterError::NoColon { term, value, text } => {
-                write!(f, "`{text}` is no term: write `{term}:{value}`, or \"{text}\" to search for this text")
+                write!(
+                    f,
+                    "`{text}` is no term: write `{term}:{value}`, or \"{text}\" to search for this text"
+                )
             }
-            FilterError::NoValue(term) => write!(f, "`{term}:` needs a value behind it, such as {}", example(term)),
+            FilterError::NoValue(term) => {
+                write!(f, "`{term}:` needs a value behind it, such as {}", example(term))
+            }
             FilterError::OpenQuote => write!(f, "a quotation mark is not closed: add a `\"`"),
             FilterError::Duration(text) => {
-                write!(f, "`{text}` is no length of time: write `took:>1ms`, with ns, us, ms or s, and > >= < <= or =")
+                write!(
+                    f,
+                    "`{text}` is no length of time: write `took:>1ms`, with ns, us, ms or s, and > >= < <= or ="
+                )
             }
-            FilterError::Number(text) => write!(f, "`{text}` is no number: write `level:0`, `epoch:>=3`"),
+            FilterError::Number(text) => {
+                write!(f, "`{text}` is no number: write `level:0`, `epoch:>=3`")
+            }
             FilterError::Outcome(text) => {
-                write!(f, "`{text}` is no outcome: there are {}", OUTCOMES.map(Outcome::name).join(", "))?;
+                write!(
+                    f,
+                    "`{text}` is no outcome: there are {}",
+                    OUTCOMES.map(Outcome::name).join(", ")
+                )?;
                 let is_failure = ["err", "none"].contains(&text.to_lowercase().as_str());
-                if is_failure { write!(f, "; `outcome:failed` selects err and none") } else { Ok(()) }
+                if is_failure {
+                    write!(f, "; `outcome:failed` selects err and none")
+                } else {
+                    Ok(())
+                }
             }
             FilterError::YesOrNo { term, value } => {
                 write!(f, "`{term}:{value}` asks nothing: write `{term}:yes` or `{term}:no`")
@@ -98,7 +120,11 @@ impl fmt::Display for FilterError {
                 write!(f, "the recording knows no subjects of the kind `{kind}`")
             }
             FilterError::NoSuchKind { kind, nearest } => {
-                write!(f, "the recording knows no subjects of the kind `{kind}`: it has {}", nearest.join(", "))
+                write!(
+                    f,
+                    "the recording knows no subjects of the kind `{kind}`: it has {}",
+                    nearest.join(", ")
+                )
             }
         }
     }

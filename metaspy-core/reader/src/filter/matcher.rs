@@ -126,7 +126,8 @@ impl Memory {
     /// Returns true if a chain of reasons was not followed to its end, because it was too long or
     /// led out of the window.
     pub fn is_incomplete(&self) -> bool {
-        self.lost_causes || self.walks.iter().any(|reasons| reasons.is_exhausted() || reasons.left_window())
+        self.lost_causes
+            || self.walks.iter().any(|reasons| reasons.is_exhausted() || reasons.left_window())
     }
 }
 
@@ -159,7 +160,8 @@ impl Matcher {
         let mut causes = 0;
         let mut tests: Vec<(bool, Test)> = Vec::new();
         if !filter.mentions_level() {
-            // Calls of metaspy itself and of its handlers match only if the filter has a `level:` term.
+            // Calls of metaspy itself and of its handlers match only if the filter has a `level:`
+            // term.
             tests.push((false, Test::Levels(*levels.start(), *levels.end())));
         }
         for term in &filter.terms {
@@ -199,7 +201,10 @@ impl Matcher {
     /// Creates a memory for one thread. The links matter only if the filter follows reasons.
     pub(crate) fn memory_with(&self, links: &Arc<Links>) -> Memory {
         let causes = self.tests.iter().filter(|(_, test)| matches!(test, Test::Cause(..))).count();
-        Memory { walks: (0..causes).map(|_| Reasons::new(self.places, links)).collect(), lost_causes: false }
+        Memory {
+            walks: (0..causes).map(|_| Reasons::new(self.places, links)).collect(),
+            lost_causes: false,
+        }
     }
 
     /// Returns true if a condition is about the reasons of events.
@@ -219,14 +224,24 @@ impl Matcher {
                 *negated
                     || match test {
                         Test::Site(sites) => summary.sites & sites.mask != 0,
-                        Test::Text(sites, labelled) => summary.sites & sites.mask != 0 || !labelled.is_empty(),
-                        Test::Lane(lanes) => lanes.iter().any(|&lane| summary.lanes & bit(lane) != 0),
+                        Test::Text(sites, labelled) => {
+                            summary.sites & sites.mask != 0 || !labelled.is_empty()
+                        }
+                        Test::Lane(lanes) => {
+                            lanes.iter().any(|&lane| summary.lanes & bit(lane) != 0)
+                        }
                         Test::Epoch(compare, epoch) => {
                             let (first, last) = summary.epochs;
                             match compare {
-                                Compare::Less | Compare::AtMost => compare.holds(first.into(), *epoch),
-                                Compare::More | Compare::AtLeast => compare.holds(last.into(), *epoch),
-                                Compare::Equal => (u64::from(first)..=u64::from(last)).contains(epoch),
+                                Compare::Less | Compare::AtMost => {
+                                    compare.holds(first.into(), *epoch)
+                                }
+                                Compare::More | Compare::AtLeast => {
+                                    compare.holds(last.into(), *epoch)
+                                }
+                                Compare::Equal => {
+                                    (u64::from(first)..=u64::from(last)).contains(epoch)
+                                }
                             }
                         }
                         _ => true,
@@ -247,25 +262,33 @@ impl Matcher {
     /// Returns true if an event matches.
     #[inline]
     pub fn matches(&self, ring: Ring<'_>, head: &Head, slot: &Slot, memory: &mut Memory) -> bool {
-        let belongs = |members: &Members| members.holds(SiteId(slot.site), slot.subject()) == Some(true);
+        let belongs =
+            |members: &Members| members.holds(SiteId(slot.site), slot.subject()) == Some(true);
         self.members.as_ref().is_none_or(belongs)
             && self.tests.iter().all(|(negated, test)| {
                 let holds = match test {
-                    Test::Took(compare, ticks) => slot.span().is_some_and(|span| compare.holds(span, *ticks)),
+                    Test::Took(compare, ticks) => {
+                        slot.span().is_some_and(|span| compare.holds(span, *ticks))
+                    }
                     Test::Outcome(bits) => {
                         let outcome = 1 << slot.outcome_bits();
                         bits & outcome != 0
                     }
                     Test::Lane(lanes) => lanes.contains(&head.lane),
                     Test::Kept(wanted) => *wanted == head.is_kept,
-                    Test::Level(compare, level) => compare.holds(slot::level(slot.end).into(), *level),
+                    Test::Level(compare, level) => {
+                        compare.holds(slot::level(slot.end).into(), *level)
+                    }
                     Test::Levels(first, last) => (*first..=*last).contains(&slot::level(slot.end)),
                     Test::Cause(sites, walk) => {
                         let matching = Reached(|_: EventId, slot: &Slot| sites.contains(slot.site));
-                        memory.walks[*walk].inherited(ring, head.id(slot.slot), slot, &matching) == 1
+                        memory.walks[*walk].inherited(ring, head.id(slot.slot), slot, &matching)
+                            == 1
                     }
                     Test::DirectCause(test) => match DirectCause::of(ring, slot) {
-                        DirectCause::Known(cause) => test.of_row(cause.site, cause.subject(), 0, false) == Some(true),
+                        DirectCause::Known(cause) => {
+                            test.of_row(cause.site, cause.subject(), 0, false) == Some(true)
+                        }
                         DirectCause::None | DirectCause::Remote => false,
                         DirectCause::Left => {
                             memory.lost_causes = true;
@@ -278,7 +301,9 @@ impl Matcher {
                     | Test::Kind(..)
                     | Test::KindKey(..)
                     | Test::Text(..)
-                    | Test::Epoch(..) => test.of_row(slot.site, slot.subject(), head.epoch, false).unwrap_or(false),
+                    | Test::Epoch(..) => {
+                        test.of_row(slot.site, slot.subject(), head.epoch, false).unwrap_or(false)
+                    }
                 };
                 holds != *negated
             })
@@ -286,7 +311,13 @@ impl Matcher {
 
     /// Returns true if a row of a tally matches; `None` if a condition needs a value that a row
     /// does not have.
-    pub fn matches_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
+    pub fn matches_row(
+        &self,
+        site: u32,
+        subject: Option<Subject>,
+        epoch: u32,
+        meta: bool,
+    ) -> Option<bool> {
         let asks_for_outcomes = self.tests.iter().any(|(_, test)| matches!(test, Test::Outcome(_)));
         let holds = self.selects_in_row(site, subject, epoch, meta, None);
         if asks_for_outcomes && holds == Some(true) { None } else { holds }
@@ -315,8 +346,8 @@ impl Matcher {
         self.tests.iter().any(|(_, test)| matches!(test, Test::Kept(_)))
     }
 
-    /// Returns true if a call that returned matches or not, depending on whether it failed. The words
-    /// `outcome:returned` select calls of which that is not known.
+    /// Returns true if a call that returned matches or not, depending on whether it failed. The
+    /// words `outcome:returned` select calls of which that is not known.
     pub(crate) fn asks_for_failures(&self) -> bool {
         let outcomes = [Outcome::Returned, Outcome::Succeeded, Outcome::Failed];
         let wanted = outcomes.map(|outcome| slot::has_outcome(self.outcomes(), outcome));
@@ -328,7 +359,9 @@ impl Matcher {
         self.tests.iter().any(|(_, test)| match test {
             Test::Cause(sites, _) => sites.contains(site),
             // The subject of a cause without an event is unknown.
-            Test::DirectCause(test) => !matches!(&**test, Test::Site(sites) if !sites.contains(site)),
+            Test::DirectCause(test) => {
+                !matches!(&**test, Test::Site(sites) if !sites.contains(site))
+            }
             _ => false,
         })
     }
@@ -343,12 +376,17 @@ impl Matcher {
         meta: bool,
         calls: Option<&Measure>,
     ) -> Option<bool> {
-        let belongs = self.members.as_ref().map_or(Some(true), |members| members.holds(SiteId(site), subject));
+        let belongs = self
+            .members
+            .as_ref()
+            .map_or(Some(true), |members| members.holds(SiteId(site), subject));
         if belongs == Some(false) {
             return Some(false);
         }
         let mut known = belongs.is_some();
-        for (negated, test) in self.tests.iter().filter(|(_, test)| !matches!(test, Test::Outcome(_))) {
+        for (negated, test) in
+            self.tests.iter().filter(|(_, test)| !matches!(test, Test::Outcome(_)))
+        {
             let holds = match (test, calls) {
                 (Test::Took(compare, ticks), Some(calls)) => of_longest(*compare, *ticks, calls),
                 _ => test.of_row(site, subject, epoch, meta),
@@ -374,7 +412,14 @@ impl Matcher {
     /// Returns true if the filter selects all calls on a subject or none.
     pub fn selects_whole_subjects(&self) -> bool {
         let is_of_subject = |test: &Test| {
-            matches!(test, Test::Subject(_) | Test::Key(_) | Test::Kind(_) | Test::KindKey(..) | Test::Levels(..))
+            matches!(
+                test,
+                Test::Subject(_)
+                    | Test::Key(_)
+                    | Test::Kind(_)
+                    | Test::KindKey(..)
+                    | Test::Levels(..)
+            )
         };
         self.members.is_none() && self.tests.iter().all(|(_, test)| is_of_subject(test))
     }
@@ -386,14 +431,22 @@ impl Test {
         match condition {
             Condition::Site(selector) => Test::Site(Sites::selected(store, selector)),
             Condition::Cause(selector) => Test::Cause(Sites::selected(store, selector), walk),
-            Condition::DirectCause(condition) => Test::DirectCause(Box::new(Test::new(store, condition, walk))),
+            Condition::DirectCause(condition) => {
+                Test::DirectCause(Box::new(Test::new(store, condition, walk)))
+            }
             Condition::Subject(SubjectCondition::Key(key)) => Test::Key(*key),
-            Condition::Subject(SubjectCondition::Address(key)) => Test::KindKey(places(store), *key),
-            Condition::Subject(SubjectCondition::KindKey(kind, key)) => Test::KindKey(kinds(store, kind), *key),
+            Condition::Subject(SubjectCondition::Address(key)) => {
+                Test::KindKey(places(store), *key)
+            }
+            Condition::Subject(SubjectCondition::KindKey(kind, key)) => {
+                Test::KindKey(kinds(store, kind), *key)
+            }
             Condition::Subject(SubjectCondition::Exactly(subject)) => {
                 Test::KindKey(HashSet::from([subject.kind.0]), subject.key)
             }
-            Condition::Subject(SubjectCondition::Label(text)) => Test::Subject(labelled(store, text)),
+            Condition::Subject(SubjectCondition::Label(text)) => {
+                Test::Subject(labelled(store, text))
+            }
             Condition::Kind(kind) => Test::Kind(kinds(store, kind)),
             Condition::Took(compare, ns) => Test::Took(*compare, store.time().ticks(*ns)),
             Condition::Outcome(bits) => Test::Outcome(*bits),
@@ -402,9 +455,10 @@ impl Test {
             Condition::Level(compare, level) => Test::Level(*compare, *level),
             Condition::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
             Condition::Kept(wanted) => Test::Kept(*wanted),
-            Condition::Text(text) => {
-                Test::Text(Sites::of(store, |path| path.to_lowercase().contains(text)), labelled(store, text))
-            }
+            Condition::Text(text) => Test::Text(
+                Sites::of(store, |path| path.to_lowercase().contains(text)),
+                labelled(store, text),
+            ),
         }
     }
 
@@ -414,15 +468,16 @@ impl Test {
         let is_others = subject.is_some_and(|subject| subject.kind.0 == OTHERS);
         Some(match self {
             // The subjects in the row of others are unknown.
-            Test::Subject(..) | Test::Key(..) | Test::Kind(..) | Test::KindKey(..) if is_others => return None,
+            Test::Subject(..) | Test::Key(..) | Test::Kind(..) | Test::KindKey(..) if is_others => {
+                return None;
+            }
             Test::Text(sites, _) if is_others && !sites.contains(site) => return None,
             Test::Site(sites) => sites.contains(site),
             Test::Subject(subjects) => subject.is_some_and(|subject| subjects.contains(&subject)),
             Test::Key(key) => subject.is_some_and(|subject| subject.key == *key),
             Test::Kind(kinds) => subject.is_some_and(|subject| kinds.contains(&subject.kind.0)),
-            Test::KindKey(kinds, key) => {
-                subject.is_some_and(|subject| subject.key == *key && kinds.contains(&subject.kind.0))
-            }
+            Test::KindKey(kinds, key) => subject
+                .is_some_and(|subject| subject.key == *key && kinds.contains(&subject.kind.0)),
             Test::Text(sites, labelled) => {
                 sites.contains(site) || subject.is_some_and(|subject| labelled.contains(&subject))
             }
@@ -438,11 +493,13 @@ impl Test {
                 }
             }
             Test::Level(compare, level) if !meta => compare.holds(0, *level),
-            Test::Level(compare, level) => match (1..=3).filter(|&of| compare.holds(of, *level)).count() {
-                0 => false,
-                3 => true,
-                _ => return None,
-            },
+            Test::Level(compare, level) => {
+                match (1..=3).filter(|&of| compare.holds(of, *level)).count() {
+                    0 => false,
+                    3 => true,
+                    _ => return None,
+                }
+            }
             _ => return None,
         })
     }
@@ -471,7 +528,10 @@ fn places(store: &Store) -> HashSet<u16> {
 
 fn labelled(store: &Store, text: &str) -> HashSet<Subject> {
     let labels = store.names().labels.iter();
-    labels.filter(|(_, label)| label.to_lowercase().contains(text)).map(|(&subject, _)| subject).collect()
+    labels
+        .filter(|(_, label)| label.to_lowercase().contains(text))
+        .map(|(&subject, _)| subject)
+        .collect()
 }
 
 fn lanes(store: &Store, name: &str) -> HashSet<u32> {
@@ -484,7 +544,11 @@ fn lanes(store: &Store, name: &str) -> HashSet<u32> {
         process.is_some_and(|process| lane.name == format!("{}/{name}", process.label))
     };
     let is_named = |lane: &RecordedLane| lane.name == name || is_own(lane);
-    lanes.filter(|lane| is_named(lane) || Some(lane.id.0) == number).map(|lane| lane.id.0).chain(number).collect()
+    lanes
+        .filter(|lane| is_named(lane) || Some(lane.id.0) == number)
+        .map(|lane| lane.id.0)
+        .chain(number)
+        .collect()
 }
 
 /// Most recently compiled filters. A screen that is drawn again does not compile them again.

@@ -96,7 +96,9 @@ impl Condition {
         match self {
             Condition::Subject(condition) => is_of_label(condition),
             Condition::DirectCause(condition) => condition.is_of_name(),
-            Condition::Site(_) | Condition::Cause(_) | Condition::Kind(_) | Condition::Text(_) => true,
+            Condition::Site(_) | Condition::Cause(_) | Condition::Kind(_) | Condition::Text(_) => {
+                true
+            }
             _ => false,
         }
     }
@@ -192,7 +194,9 @@ impl Filter {
 
     /// Returns true if a condition is about causes.
     pub(crate) fn asks_for_causes(&self) -> bool {
-        self.terms.iter().any(|term| matches!(term.condition, Condition::Cause(_) | Condition::DirectCause(_)))
+        self.terms
+            .iter()
+            .any(|term| matches!(term.condition, Condition::Cause(_) | Condition::DirectCause(_)))
     }
 
     /// Returns true if a condition is about names or labels.
@@ -206,7 +210,8 @@ impl Filter {
     }
 
     fn without(&self, is_left_out: impl Fn(&Condition) -> bool) -> Option<Filter> {
-        let terms: Vec<Term> = self.terms.iter().filter(|term| !is_left_out(&term.condition)).cloned().collect();
+        let terms: Vec<Term> =
+            self.terms.iter().filter(|term| !is_left_out(&term.condition)).cloned().collect();
         (terms.len() < self.terms.len()).then(|| Filter { text: self.text.clone(), terms })
     }
 
@@ -226,12 +231,18 @@ impl Filter {
     pub fn subject(subject: Subject) -> Self {
         let Subject { kind, key } = subject;
         let condition = Condition::Subject(SubjectCondition::Exactly(subject));
-        Filter { text: format!("subject:{}:#{key}", kind.0), terms: vec![Term { negated: false, condition }] }
+        Filter {
+            text: format!("subject:{}:#{key}", kind.0),
+            terms: vec![Term { negated: false, condition }],
+        }
     }
 
     /// Creates a filter of the events in these lanes.
     pub(crate) fn of_lanes(lanes: Vec<Range<u32>>) -> Self {
-        Filter { text: String::new(), terms: vec![Term { negated: false, condition: Condition::Lanes(lanes) }] }
+        Filter {
+            text: String::new(),
+            terms: vec![Term { negated: false, condition: Condition::Lanes(lanes) }],
+        }
     }
 
     /// Combines two filters: an event must pass both.
@@ -268,7 +279,9 @@ impl Condition {
     fn check(&self, store: &Store) -> Result<(), FilterError> {
         match self {
             Condition::Site(selector) | Condition::Cause(selector) => known_site(store, selector),
-            Condition::Kind(kind) | Condition::Subject(SubjectCondition::KindKey(kind, _)) => known_kind(store, kind),
+            Condition::Kind(kind) | Condition::Subject(SubjectCondition::KindKey(kind, _)) => {
+                known_kind(store, kind)
+            }
             Condition::DirectCause(condition) => condition.check(store),
             _ => Ok(()),
         }
@@ -310,7 +323,10 @@ fn known_site(store: &Store, selector: &Selector) -> Result<(), FilterError> {
     if paths().any(|path| selector.matches(path)) {
         return Ok(());
     }
-    Err(FilterError::NoSuchSite { selector: selector.to_string(), nearest: selector.nearest(paths()) })
+    Err(FilterError::NoSuchSite {
+        selector: selector.to_string(),
+        nearest: selector.nearest(paths()),
+    })
 }
 
 fn known_kind(store: &Store, name: &str) -> Result<(), FilterError> {
@@ -318,7 +334,8 @@ fn known_kind(store: &Store, name: &str) -> Result<(), FilterError> {
         return Ok(());
     }
     let selector = name.parse::<Selector>();
-    let mut nearest = selector.map_or(Vec::new(), |name| name.nearest(store.kinds().map(RecordedKind::short_name)));
+    let mut nearest = selector
+        .map_or(Vec::new(), |name| name.nearest(store.kinds().map(RecordedKind::short_name)));
     if nearest.is_empty() {
         nearest = store.kinds().map(|kind| kind.short_name().to_owned()).collect();
         nearest.sort();
@@ -334,9 +351,18 @@ fn taken_apart(event: &Event) -> (Head, Slot) {
     let Event { outcome, level, timed, details, .. } = *event;
     let flags = Flags { kind: kind.0, outcome, level, timed, details }.pack();
     let sequence = event.id.sequence();
-    let end =
-        if event.is_running() { slot::running(sequence, flags) } else { slot::ended(event.span.unwrap_or(0), flags) };
-    let head = Head { sequence, lane: event.lane.0, epoch: event.epoch, base: event.start, ..Head::default() };
+    let end = if event.is_running() {
+        slot::running(sequence, flags)
+    } else {
+        slot::ended(event.span.unwrap_or(0), flags)
+    };
+    let head = Head {
+        sequence,
+        lane: event.lane.0,
+        epoch: event.epoch,
+        base: event.start,
+        ..Head::default()
+    };
     let cause = event.cause.map_or(0, |cause| cause.raw());
     (head, Slot { slot: event.id.slot(), start: 0, site: event.site.0, cause, key, end })
 }
@@ -348,7 +374,9 @@ mod tests {
     #[test]
     fn a_range_has_the_numbers_for_which_the_comparison_holds() {
         let numbers = [0, 1, 2, 7, u64::MAX - 1, u64::MAX];
-        for compare in [Compare::Less, Compare::AtMost, Compare::Equal, Compare::AtLeast, Compare::More] {
+        for compare in
+            [Compare::Less, Compare::AtMost, Compare::Equal, Compare::AtLeast, Compare::More]
+        {
             for (a, b) in numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))) {
                 let (least, most) = compare.range(b);
                 assert_eq!((least..=most).contains(&a), compare.holds(a, b), "{a} {compare:?} {b}");

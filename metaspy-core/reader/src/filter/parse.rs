@@ -52,13 +52,16 @@ struct Word {
     equated: Option<(String, String)>,
 }
 
-/// Splits the line into words at spaces. Spaces between `"…"` belong to the word, also after `term:`.
+/// Splits the line into words at spaces. Spaces between `"…"` belong to the word, also after
+/// `term:`.
 fn words(text: &str) -> Result<Vec<Word>, FilterError> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         // A `-` alone is a word to search for.
-        let negated = rest.strip_prefix('-').is_some_and(|term| term.starts_with(|c: char| !c.is_whitespace()));
+        let negated = rest
+            .strip_prefix('-')
+            .is_some_and(|term| term.starts_with(|c: char| !c.is_whitespace()));
         rest = &rest[usize::from(negated)..];
         let mut term = None;
         if let Some((name, behind)) = rest.split_once(':')
@@ -73,7 +76,8 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
             None => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
         };
         let equated = value.split_once('=').filter(|(name, _)| !is_quoted && TERMS.contains(name));
-        let compared = value.strip_prefix("took").filter(|span| !is_quoted && span.starts_with(['>', '<']));
+        let compared =
+            value.strip_prefix("took").filter(|span| !is_quoted && span.starts_with(['>', '<']));
         let equated = equated.or(compared.map(|span| ("took", span)));
         let equated = equated.map(|(name, value)| (name.to_owned(), value.to_owned()));
         words.push(Word { negated, term, value: value.to_owned(), equated });
@@ -151,7 +155,10 @@ fn compare(text: &str, otherwise: Compare) -> (Compare, &str) {
         ("<", Compare::Less),
         ("=", Compare::Equal),
     ];
-    signs.iter().find_map(|(sign, compare)| Some((*compare, text.strip_prefix(sign)?))).unwrap_or((otherwise, text))
+    signs
+        .iter()
+        .find_map(|(sign, compare)| Some((*compare, text.strip_prefix(sign)?)))
+        .unwrap_or((otherwise, text))
 }
 
 fn duration(text: &str) -> Result<Condition, FilterError> {
@@ -169,7 +176,9 @@ fn number(text: &str) -> Result<(Compare, u64), FilterError> {
 fn outcomes(text: &str) -> Result<u8, FilterError> {
     let bit = |name: &str| {
         let outcome = OUTCOMES.iter().find(|outcome| outcome.name() == name);
-        outcome.map(|&outcome| 1 << outcome as u8).ok_or_else(|| FilterError::Outcome(name.to_owned()))
+        outcome
+            .map(|&outcome| 1 << outcome as u8)
+            .ok_or_else(|| FilterError::Outcome(name.to_owned()))
     };
     text.split(',').try_fold(0, |bits, name| Ok(bits | bit(name)?))
 }
@@ -184,7 +193,9 @@ mod tests {
 
     #[test]
     fn a_line_is_taken_apart_into_terms() {
-        let parsed = terms("site:Scene::measure -subject:\"the quick\" took:>1.5ms Scene::x outcome:failed,panicked");
+        let parsed = terms(
+            "site:Scene::measure -subject:\"the quick\" took:>1.5ms Scene::x outcome:failed,panicked",
+        );
         let selector = "Scene::measure".parse().expect("a selector");
         assert_eq!(parsed[0], Term { negated: false, condition: Condition::Site(selector) });
         let label = SubjectCondition::Label("the quick".into());
@@ -199,7 +210,8 @@ mod tests {
 
     #[test]
     fn a_term_with_another_sign_is_no_text_unless_it_is_quoted() {
-        let message = "site=measure".parse::<Filter>().expect_err("it is meant as a term").to_string();
+        let message =
+            "site=measure".parse::<Filter>().expect_err("it is meant as a term").to_string();
         assert!(message.contains("write `site:measure`"), "{message}");
         let message = "took>1ms".parse::<Filter>().expect_err("it is meant as a term").to_string();
         assert!(message.starts_with("`took>1ms` is no term: write `took:>1ms`"), "{message}");
@@ -217,7 +229,10 @@ mod tests {
         };
         assert_eq!(subject("subject:#412"), SubjectCondition::Key(412));
         assert_eq!(subject("subject:@7f"), SubjectCondition::Address(0x7f));
-        assert_eq!(subject("subject:my::NodeId:5"), SubjectCondition::KindKey("my::NodeId".into(), 5));
+        assert_eq!(
+            subject("subject:my::NodeId:5"),
+            SubjectCondition::KindKey("my::NodeId".into(), 5)
+        );
         let exactly = Subject::new(KindId(3), 5);
         assert_eq!(subject(Filter::subject(exactly).text()), SubjectCondition::Exactly(exactly));
         assert_eq!(subject("subject:Header"), SubjectCondition::Label("header".into()));

@@ -46,13 +46,22 @@ impl fmt::Display for SelectorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SelectorError::Empty => {
-                write!(f, "a selector is empty: write a path such as `Scene::measure` or `layout::*`")
+                write!(
+                    f,
+                    "a selector is empty: write a path such as `Scene::measure` or `layout::*`"
+                )
             }
             SelectorError::EmptySegment(text) => {
-                write!(f, "`{text}` has an empty segment: write `*` for any one segment, `**` for any number of them")
+                write!(
+                    f,
+                    "`{text}` has an empty segment: write `*` for any one segment, `**` for any number of them"
+                )
             }
             SelectorError::Unclosed(text) => {
-                write!(f, "`{text}` is not complete: write `<Type as Trait>::method`, or `Type::Trait::method`")
+                write!(
+                    f,
+                    "`{text}` is not complete: write `<Type as Trait>::method`, or `Type::Trait::method`"
+                )
             }
         }
     }
@@ -74,7 +83,8 @@ impl FromStr for Selector {
         let path = unqualified(&path);
         let path = path.strip_prefix("::").unwrap_or(&path);
         let path = path.strip_prefix("crate::").unwrap_or(path);
-        let segments: Vec<String> = path.split("::").map(|segment| segment.trim().to_owned()).collect();
+        let segments: Vec<String> =
+            path.split("::").map(|segment| segment.trim().to_owned()).collect();
         if segments.iter().any(String::is_empty) {
             Err(SelectorError::EmptySegment(text.to_owned()))
         } else {
@@ -96,8 +106,14 @@ impl Selector {
         let path = unqualified(path);
         let names: Vec<&str> = path.split("::").collect();
         // Only the end of the path must match, so a `**` comes first.
-        let patterns: Vec<&str> = std::iter::once("**").chain(self.segments.iter().map(String::as_str)).collect();
-        glob(&patterns, &names, |pattern| *pattern == "**", |pattern, name| matches_text(pattern, name))
+        let patterns: Vec<&str> =
+            std::iter::once("**").chain(self.segments.iter().map(String::as_str)).collect();
+        glob(
+            &patterns,
+            &names,
+            |pattern| *pattern == "**",
+            |pattern, name| matches_text(pattern, name),
+        )
     }
 
     /// Returns true if the selector has no `*`.
@@ -111,7 +127,9 @@ impl Selector {
         let open = self.segments.iter().rev().take_while(is_open).count();
         let (around, open) = self.segments.split_at(self.segments.len() - open);
         if !around.is_empty() && !open.is_empty() {
-            return nearest_around(around, names).map(|around| format!("{around}::{}", open.join("::"))).collect();
+            return nearest_around(around, names)
+                .map(|around| format!("{around}::{}", open.join("::")))
+                .collect();
         }
         let wanted = self.segments.join("::").to_lowercase();
         let last = self.segments.last().map(|last| last.to_lowercase()).unwrap_or_default();
@@ -120,9 +138,11 @@ impl Selector {
             .filter_map(|name| {
                 let lower = name.to_lowercase();
                 let end = end_of(&lower, self.segments.len());
-                let contains = last.len() > 2 && lower.rsplit("::").next().is_some_and(|name| name.contains(&last));
+                let contains = last.len() > 2
+                    && lower.rsplit("::").next().is_some_and(|name| name.contains(&last));
                 let distance = distance(&wanted, end);
-                (contains || distance <= (wanted.chars().count() / 3).max(2)).then_some((distance, name))
+                (contains || distance <= (wanted.chars().count() / 3).max(2))
+                    .then_some((distance, name))
             })
             .collect();
         near.sort();
@@ -132,7 +152,10 @@ impl Selector {
 }
 
 /// Returns the most similar beginnings of names, with as many segments as `around` has.
-fn nearest_around<'n>(around: &[String], names: impl IntoIterator<Item = &'n str>) -> impl Iterator<Item = String> {
+fn nearest_around<'n>(
+    around: &[String],
+    names: impl IntoIterator<Item = &'n str>,
+) -> impl Iterator<Item = String> {
     let wanted = around.join("::").to_lowercase();
     let most = (wanted.chars().count() / 3).max(1);
     let mut near = BTreeSet::new();
@@ -171,13 +194,19 @@ pub fn matches_text(pattern: &str, name: &str) -> bool {
     if !pattern.contains('*') {
         return pattern == name;
     }
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
     glob(&pattern, &name, |&c| c == '*', |a, b| a == b)
 }
 
 /// Matches a whole sequence. An item that is `any` matches any number of names. Backtracking to the
 /// last such item is sufficient, so the time is bounded by the product of both lengths.
-fn glob<P, N>(patterns: &[P], names: &[N], any: impl Fn(&P) -> bool, same: impl Fn(&P, &N) -> bool) -> bool {
+fn glob<P, N>(
+    patterns: &[P],
+    names: &[N],
+    any: impl Fn(&P) -> bool,
+    same: impl Fn(&P, &N) -> bool,
+) -> bool {
     let (mut pattern, mut name) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
     while name < names.len() {
@@ -228,12 +257,20 @@ mod tests {
     #[test]
     fn a_selector_matches_the_end_of_a_path_at_a_border() {
         check("measure", &["measure", "a::Scene::measure"], &["a::Scene::remeasure", "measure::a"]);
-        check("Scene::measure", &["a::b::Scene::measure"], &["a::MyScene::measure", "Scene::Layout::measure"]);
+        check(
+            "Scene::measure",
+            &["a::b::Scene::measure"],
+            &["a::MyScene::measure", "Scene::Layout::measure"],
+        );
     }
 
     #[test]
     fn one_star_is_one_segment_and_two_are_any_number() {
-        check("taffy::compute::*", &["taffy::compute::leaf"], &["taffy::compute", "taffy::compute::a::b"]);
+        check(
+            "taffy::compute::*",
+            &["taffy::compute::leaf"],
+            &["taffy::compute", "taffy::compute::a::b"],
+        );
         check("taffy::**", &["taffy", "taffy::compute", "x::taffy::compute::a::b"], &["tuffy::a"]);
         check("a::**::z", &["a::z", "a::b::c::z", "a::z::a::y::z"], &["a::b", "b::z"]);
         check("Scene::mea*", &["Scene::measure", "Scene::mea"], &["Scene::remeasure", "Scene::me"]);
@@ -256,7 +293,11 @@ mod tests {
     #[test]
     fn a_qualified_path_is_written_with_its_trait_as_a_segment() {
         check("<Scene as Layout>::measure", &["a::Scene::Layout::measure"], &["a::Scene::measure"]);
-        check("<a::Scene as b::From<u8>>::from", &["a::Scene::From::from"], &["a::Scene::b::From::from"]);
+        check(
+            "<a::Scene as b::From<u8>>::from",
+            &["a::Scene::From::from"],
+            &["a::Scene::b::From::from"],
+        );
         check("<Scene>::measure", &["Scene::measure"], &[]);
         check("::crate_a::f", &["crate_a::f"], &[]);
         let nth = ["a::<[S] as Point>::nth", "<[S] as Point>::nth", "a::[S]::Point::nth"];
@@ -267,7 +308,9 @@ mod tests {
 
     #[test]
     fn a_wrong_selector_is_refused_with_an_example() {
-        for (text, words) in [("", "Scene::measure"), ("a::", "`*`"), ("a::::b", "`**`"), ("<a as b", "Trait")] {
+        for (text, words) in
+            [("", "Scene::measure"), ("a::", "`*`"), ("a::::b", "`**`"), ("<a as b", "Trait")]
+        {
             let error = text.parse::<Selector>().expect_err(text).to_string();
             assert!(error.contains(words), "{text}: {error}");
         }
@@ -275,7 +318,8 @@ mod tests {
 
     #[test]
     fn a_wrong_name_is_answered_with_the_nearest_ones() {
-        let names = ["a::Scene::measure", "a::Scene::layout", "a::Bus::announce", "a::Scene::measure_text"];
+        let names =
+            ["a::Scene::measure", "a::Scene::layout", "a::Bus::announce", "a::Scene::measure_text"];
         let nearest = |text: &str| text.parse::<Selector>().expect("a selector").nearest(names);
         assert_eq!(nearest("Scene::mesure")[0], "a::Scene::measure");
         assert_eq!(nearest("scene::layout"), ["a::Scene::layout"]);

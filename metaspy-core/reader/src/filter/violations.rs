@@ -20,13 +20,14 @@ pub struct Violations {
     pub violated: u64,
     /// Oldest violations, up to the requested maximum.
     pub events: Vec<Event>,
-    /// True if every event in the window was decided: no chain of reasons was too long or led out of the window.
+    /// True if every event in the window was decided: no chain of reasons was too long or led out
+    /// of the window.
     pub exact: bool,
 }
 
 impl Store {
-    /// Checks the expectation that all events of the filter `every` also pass `holds`. All violations are counted, and
-    /// the oldest `max` are returned.
+    /// Checks the expectation that all events of the filter `every` also pass `holds`. All
+    /// violations are counted, and the oldest `max` are returned.
     ///
     /// Only events in the window can be checked.
     pub fn violations(&self, every: &Filter, holds: &Filter, max: usize) -> Violations {
@@ -44,7 +45,9 @@ impl Store {
         let check = |check: &mut Check, chunk: &Chunk| {
             let Check { memories: [of_every, of_holds], block, checked, violated, oldest } = check;
             for place in ring.places_of(chunk.index) {
-                if !ring.head(place).is_some_and(|head| every.wants_block(&head)) || !ring.load(place, block) {
+                if !ring.head(place).is_some_and(|head| every.wants_block(&head))
+                    || !ring.load(place, block)
+                {
                     continue;
                 }
                 for (key, slot) in keyed_events(block) {
@@ -67,7 +70,8 @@ impl Store {
             found.exact &= part.memories.iter().all(|memory| !memory.is_incomplete());
             part.oldest.into_iter().for_each(|(key, event)| keep(&mut oldest, key, event, max));
         }
-        found.events = oldest.into_values().map(|(head, slot)| self.completed(head.event(&slot))).collect();
+        found.events =
+            oldest.into_values().map(|(head, slot)| self.completed(head.event(&slot))).collect();
         found
     }
 }

@@ -22,7 +22,9 @@ impl Test {
         match self {
             Test::Took(compare, ticks) => {
                 let (least, most) = compare.range(*ticks);
-                any(words, 3, |end| slot(end).span().is_some_and(|span| least <= span && span <= most))
+                any(words, 3, |end| {
+                    slot(end).span().is_some_and(|span| least <= span && span <= most)
+                })
             }
             Test::Outcome(bits) => any(words, 3, |end| {
                 let outcome = 1 << slot(end).outcome_bits();
@@ -39,6 +41,7 @@ impl Test {
 #[inline(always)]
 fn any(words: Words<'_>, word: usize, passes: impl Fn(u64) -> bool) -> bool {
     // The loop has no branch: a match is rare, and the loop then runs at the speed of memory.
-    let passing = (SLOT_WORDS..BLOCK_WORDS).step_by(SLOT_WORDS).filter(|at| passes(words.get(at + word)));
+    let passing =
+        (SLOT_WORDS..BLOCK_WORDS).step_by(SLOT_WORDS).filter(|at| passes(words.get(at + word)));
     passing.count() != 0
 }

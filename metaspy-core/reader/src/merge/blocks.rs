@@ -38,7 +38,8 @@ impl Copier<'_> {
     pub fn copy(&self, folds: &Folds, watch: &Watch<'_>) -> Copied {
         let chunks: Vec<u64> = (0..self.input.places.div_ceil(CHUNK_BLOCKS as u64)).collect();
         let copy = |copied: &mut Copied, &chunk: &u64| self.copy_chunk(chunk, folds, copied);
-        let (threads, watch) = (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
+        let (threads, watch) =
+            (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
         let of_threads = scan::each_watched(&chunks, threads, Copied::default, copy, &watch);
         of_threads.into_iter().fold(Copied::default(), |all, of_thread| Copied {
             blocks: all.blocks + of_thread.blocks,
@@ -98,7 +99,8 @@ impl Copier<'_> {
     pub fn copy_again(&self, places: &[u64], folds: &Folds) {
         let mut block = Block::boxed();
         for &place in places {
-            let summary = ((self.input.place + place) / CHUNK_BLOCKS as u64) as usize * summary::SUMMARY_WORDS;
+            let summary = ((self.input.place + place) / CHUNK_BLOCKS as u64) as usize
+                * summary::SUMMARY_WORDS;
             let summary = &self.summaries[summary..summary + summary::SUMMARY_WORDS];
             summary.iter().chain(self.copy_of(place)).for_each(|cell| cell.store(0, Relaxed));
             if self.input.ring().load_stored(place, folds, &mut block)
@@ -121,7 +123,8 @@ impl Copier<'_> {
         let to = &self.blocks[to..to + BLOCK_WORDS];
         let (words, lap, first) = block.raw();
         let base = input.tick(head.base);
-        let (lane, epoch) = (input.lane + head.lane.min(input.lanes), input.epoch.wrapping_add(head.epoch));
+        let (lane, epoch) =
+            (input.lane + head.lane.min(input.lanes), input.epoch.wrapping_add(head.epoch));
         sum.add_block(sequence, lane, epoch, base);
         // Slots before the first stored slot become marks of no kind, so that the others keep their
         // places. Marks of calls that were open when the block began are still needed.
@@ -129,7 +132,11 @@ impl Copier<'_> {
             let (from, slot) = (&words[at * SLOT_WORDS..], &to[at * SLOT_WORDS..]);
             let is_open = Commit::unpack(from[0]).site == Mark::Open as u32;
             let site = if is_open { Mark::Open as u32 } else { FIRST_MARK };
-            let copied = if is_open { self.mark(Some(Mark::Open), [from[1], from[2], from[3]], 0) } else { [0; 3] };
+            let copied = if is_open {
+                self.mark(Some(Mark::Open), [from[1], from[2], from[3]], 0)
+            } else {
+                [0; 3]
+            };
             (1..).zip(copied).for_each(|(word, value)| slot[word].store(value, Relaxed));
             slot[0].store(Commit { start: 0, site, lap }.pack(), Relaxed);
         }
@@ -146,11 +153,13 @@ impl Copier<'_> {
             let start = input.tick(began).saturating_sub(base).min(START_MAX);
             if !input.kept.as_ref().is_none_or(|kept| kept.contains(head.sequence, at)) {
                 if commit.site == Mark::Detail as u32 {
-                    slots = slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX)).min(BLOCK_SLOTS - at);
+                    slots = slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX))
+                        .min(BLOCK_SLOTS - at);
                 }
                 let left_out = at..at + slots;
                 left_out.for_each(|at| {
-                    to[at * SLOT_WORDS].store(Commit { start: 0, site: FIRST_MARK, lap }.pack(), Relaxed)
+                    to[at * SLOT_WORDS]
+                        .store(Commit { start: 0, site: FIRST_MARK, lap }.pack(), Relaxed)
                 });
             } else if commit.site < FIRST_MARK {
                 let site = input.site(commit.site);
@@ -162,14 +171,16 @@ impl Copier<'_> {
             } else {
                 sum.marks += 1;
                 if commit.site == Mark::Detail as u32 {
-                    slots = slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX)).min(BLOCK_SLOTS - at);
+                    slots = slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX))
+                        .min(BLOCK_SLOTS - at);
                     slot[1].store(input.id(from[1], self.whole), Relaxed);
                     for word in 2..slots * SLOT_WORDS {
                         slot[word].store(from[word], Relaxed);
                     }
                     slot[0].store(from[0], Relaxed);
                 } else {
-                    let words = self.mark(Mark::from_site(commit.site), [from[1], from[2], from[3]], began);
+                    let words =
+                        self.mark(Mark::from_site(commit.site), [from[1], from[2], from[3]], began);
                     (1..).zip(words).for_each(|(word, value)| slot[word].store(value, Relaxed));
                     slot[0].store(Commit { start, site: commit.site, lap }.pack(), Relaxed);
                 }
@@ -189,7 +200,8 @@ impl Copier<'_> {
     /// input, if it is there.
     fn cause(&self, cause: u64) -> u64 {
         if self.input.has_remote
-            && let Some(remote) = EventId::from_raw(cause).and_then(|id| self.input.ring().remote(id))
+            && let Some(remote) =
+                EventId::from_raw(cause).and_then(|id| self.input.ring().remote(id))
             && let Some((of, sender)) = find_sender(self.inputs, remote.span)
         {
             return self.inputs[of].id(sender.raw(), self.whole);
@@ -207,7 +219,12 @@ impl Copier<'_> {
         }
         let ticks = match slot::span(end) {
             // The slot's span was cut, and a mark has the true span. In nanoseconds it may fit.
-            SPAN_MAX => self.input.store.event(block.head.id(at)).and_then(|event| event.span).unwrap_or(SPAN_MAX),
+            SPAN_MAX => self
+                .input
+                .store
+                .event(block.head.id(at))
+                .and_then(|event| event.span)
+                .unwrap_or(SPAN_MAX),
             ticks => ticks,
         };
         slot::ended(self.input.span(began, ticks), flags)
@@ -233,7 +250,8 @@ impl Copier<'_> {
                 None => [event, a, b],
             },
             Some(Mark::Folded) => {
-                let site = slot::folded_site(event).map_or(0, |site| slot::folded_word(input.site(site)));
+                let site =
+                    slot::folded_site(event).map_or(0, |site| slot::folded_word(input.site(site)));
                 let flags = slot::with_kind(slot::flags_of(b), input.kind(slot::kind(b)));
                 [site, a, slot::ended(input.span(at, slot::whole_span(b)), flags)]
             }

@@ -37,23 +37,30 @@ impl ClockLine {
         let mut kept: Vec<Pair> = Vec::new();
         for pair in pairs {
             let rises = kept.last().is_none_or(|last| {
-                pair.tick > last.tick && pair.monotonic_ns >= last.monotonic_ns.saturating_add(APART_NS)
+                pair.tick > last.tick
+                    && pair.monotonic_ns >= last.monotonic_ns.saturating_add(APART_NS)
             });
             if rises {
                 kept.push(pair);
             }
         }
-        let rate = |ticks: u64, ns: u64| ((u128::from(ns) * ONE) / u128::from(ticks.max(1))).min(RATE_MAX) as i128;
+        let rate = |ticks: u64, ns: u64| {
+            ((u128::from(ns) * ONE) / u128::from(ticks.max(1))).min(RATE_MAX) as i128
+        };
         let usual = match (kept.first(), kept.last()) {
             (Some(first), Some(last)) if last.tick > first.tick => {
                 rate(last.tick - first.tick, last.monotonic_ns - first.monotonic_ns)
             }
             _ => rate(ticks_per_s, 1_000_000_000),
         };
-        let rates =
-            kept.windows(2).map(|two| rate(two[1].tick - two[0].tick, two[1].monotonic_ns - two[0].monotonic_ns));
+        let rates = kept
+            .windows(2)
+            .map(|two| rate(two[1].tick - two[0].tick, two[1].monotonic_ns - two[0].monotonic_ns));
         let rates: Vec<i128> = rates.chain([usual]).collect();
-        let knots = kept.iter().zip(rates).map(|(pair, rate)| (pair.tick.into(), pair.monotonic_ns.into(), rate));
+        let knots = kept
+            .iter()
+            .zip(rates)
+            .map(|(pair, rate)| (pair.tick.into(), pair.monotonic_ns.into(), rate));
         ClockLine { knots: knots.collect(), shift: 0 }
     }
 
@@ -88,7 +95,11 @@ impl ClockReading {
         let mut pairs = time.pairs.clone();
         if pairs.is_empty() {
             // Only the wall clock is known.
-            pairs.push(Pair { tick: time.first_tick, monotonic_ns: time.started_ns, real_ns: time.started_ns });
+            pairs.push(Pair {
+                tick: time.first_tick,
+                monotonic_ns: time.started_ns,
+                real_ns: time.started_ns,
+            });
         }
         ClockReading {
             kind: store.words().get(sb::CLOCK),
@@ -101,7 +112,11 @@ impl ClockReading {
     /// Returns the difference of wall clock and monotonic clock, at the pair nearest to this time
     /// of the wall clock.
     fn wall(&self, near_real_ns: u64) -> i128 {
-        let pair = self.pairs.iter().min_by_key(|pair| pair.real_ns.abs_diff(near_real_ns)).expect("there is a pair");
+        let pair = self
+            .pairs
+            .iter()
+            .min_by_key(|pair| pair.real_ns.abs_diff(near_real_ns))
+            .expect("there is a pair");
         i128::from(pair.real_ns) - i128::from(pair.monotonic_ns)
     }
 
@@ -111,7 +126,9 @@ impl ClockReading {
         if self.kind == 0 || self.kind != other.kind || known && self.boot != other.boot {
             return false;
         }
-        let (Some(mine), Some(theirs)) = (self.pairs.first(), other.pairs.first()) else { return false };
+        let (Some(mine), Some(theirs)) = (self.pairs.first(), other.pairs.first()) else {
+            return false;
+        };
         let apart = (self.wall(theirs.real_ns) - other.wall(theirs.real_ns)).unsigned_abs();
         let line = ClockLine::new(self.pairs.clone(), self.ticks_per_s);
         let off = (line.ns(theirs.tick) - i128::from(theirs.monotonic_ns)).unsigned_abs();
@@ -139,7 +156,8 @@ pub(super) fn place(stores: &[Store]) -> Vec<AlignedClock> {
     let lines: Vec<ClockLine> = (founders.iter().enumerate())
         .map(|(domain, &founder)| {
             let of_domain = readings.iter().zip(&domains).filter(|(_, of)| **of == domain);
-            let pairs = of_domain.flat_map(|(readings, _)| readings.pairs.iter().copied()).collect();
+            let pairs =
+                of_domain.flat_map(|(readings, _)| readings.pairs.iter().copied()).collect();
             let mut line = ClockLine::new(pairs, readings[founder].ticks_per_s);
             if domain != 0 {
                 let near = readings[founder].pairs[0].real_ns;
@@ -214,12 +232,21 @@ mod tests {
         let second = 1_000_000_000;
         for pairs in [
             &[(5, 7)][..],
-            &[(1_000, 0), (1_000 + 2 * second, second), (1_000 + 6 * second, 2 * second), (7 * second, 2 * second + 5)],
+            &[
+                (1_000, 0),
+                (1_000 + 2 * second, second),
+                (1_000 + 6 * second, 2 * second),
+                (7 * second, 2 * second + 5),
+            ],
             &[(0, 0), (u64::MAX, u64::MAX)],
             &[(0, 0), (1, u64::MAX)],
         ] {
             let line = line(pairs);
-            let ticks = (0..2_000_u64).map(|at| at * 5_000_003).chain([u64::MAX / 2, u64::MAX - 1, u64::MAX]);
+            let ticks = (0..2_000_u64).map(|at| at * 5_000_003).chain([
+                u64::MAX / 2,
+                u64::MAX - 1,
+                u64::MAX,
+            ]);
             let ns: Vec<i128> = ticks.map(|tick| line.ns(tick)).collect();
             assert!(ns.is_sorted(), "{pairs:?}");
         }
@@ -228,9 +255,15 @@ mod tests {
     }
 
     fn two(crossings: &[(usize, u64, u64)]) -> (Bounds, Vec<AlignedClock>) {
-        let mut placed: Vec<AlignedClock> =
-            (0..2).map(|domain| AlignedClock { line: self::line(&[(0, 0), (1 << 40, 1 << 40)]), domain }).collect();
-        let crossing = |&(from, sent, received): &(usize, u64, u64)| Crossing { from, sent, to: 1 - from, received };
+        let mut placed: Vec<AlignedClock> = (0..2)
+            .map(|domain| AlignedClock { line: self::line(&[(0, 0), (1 << 40, 1 << 40)]), domain })
+            .collect();
+        let crossing = |&(from, sent, received): &(usize, u64, u64)| Crossing {
+            from,
+            sent,
+            to: 1 - from,
+            received,
+        };
         let crossings: Vec<Crossing> = crossings.iter().map(crossing).collect();
         let bounds = settle(&mut placed, &crossings);
         (bounds[1], placed)

@@ -50,7 +50,9 @@ fn each_mark(input: &Input, mut each: impl FnMut(Mark, u64, u64)) {
     for chunk in ring.chunks().into_iter().filter(|chunk| chunk.may_hold_marks()) {
         for place in ring.places_of(chunk.index) {
             if ring.load(place, &mut block) {
-                for mark in block.marks().filter(|mark| matches!(mark.mark, Mark::Sent | Mark::Remote)) {
+                for mark in
+                    block.marks().filter(|mark| matches!(mark.mark, Mark::Sent | Mark::Remote))
+                {
                     each(mark.mark, mark.words[0], block.head.base.saturating_add(mark.start));
                 }
             }

@@ -26,10 +26,18 @@ impl fmt::Display for MergeError {
         match self {
             MergeError::Nothing => f.write_str("there is no recording to read: give at least one"),
             MergeError::Twice(first, second) => {
-                write!(f, "{} and {} are the same recording: give each once", clean(first), clean(second))
+                write!(
+                    f,
+                    "{} and {} are the same recording: give each once",
+                    clean(first),
+                    clean(second)
+                )
             }
             MergeError::TooMany(what) => {
-                write!(f, "together they have more {what} than a recording can hold: give fewer recordings")
+                write!(
+                    f,
+                    "together they have more {what} than a recording can hold: give fewer recordings"
+                )
             }
             MergeError::Room(error) => write!(
                 f,

@@ -44,17 +44,23 @@ impl Kept {
         let matcher = store.compile(filter, 0..=0);
         let blocks = vec![KeptBlock::default(); ring.places() as usize];
         let mut kept = Kept { blocks, ring: ring.layout.blocks, before: Vec::new(), kept: 0 };
-        let chunks: Vec<u64> =
-            ring.chunks().into_iter().filter(|it| matcher.wants_chunk(it)).map(|it| it.index).collect();
+        let chunks: Vec<u64> = ring
+            .chunks()
+            .into_iter()
+            .filter(|it| matcher.wants_chunk(it))
+            .map(|it| it.index)
+            .collect();
         let state = || (Found::new(), matcher.memory(store));
-        let (threads, watch) = (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
+        let (threads, watch) =
+            (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
         let select = |(found, memory): &mut (Found, _), &chunk: &u64| {
             each_record(ring, folds, chunk, |head, record, at| {
                 if let Record::Event(slot) = record
                     && matcher.matches(ring, head, &slot, memory)
                 {
                     found.push((head.sequence, at));
-                    let remote = EventId::from_raw(slot.cause).filter(|cause| ring.peek(*cause).is_none());
+                    let remote =
+                        EventId::from_raw(slot.cause).filter(|cause| ring.peek(*cause).is_none());
                     if let Some(cause) = remote.filter(|cause| ring.remote(*cause).is_some()) {
                         found.push((cause.sequence(), cause.slot()));
                     }
@@ -62,7 +68,10 @@ impl Kept {
             });
         };
         let found = scan::each_watched(&chunks, threads, state, select, &watch);
-        found.into_iter().flat_map(|(found, _)| found).for_each(|(sequence, slot)| kept.insert(sequence, slot));
+        found
+            .into_iter()
+            .flat_map(|(found, _)| found)
+            .for_each(|(sequence, slot)| kept.insert(sequence, slot));
         kept.add_marks(ring, folds);
         kept.number();
         kept
@@ -70,22 +79,26 @@ impl Kept {
 
     /// Adds the marks about kept events, which may be in other blocks.
     fn add_marks(&mut self, ring: Ring<'_>, folds: &Folds) {
-        let chunks: Vec<u64> = ring.chunks().into_iter().filter(|it| it.may_hold_marks()).map(|it| it.index).collect();
-        let found = scan::each(&chunks, scan::threads_for(chunks.len()), Found::new, |found, &chunk| {
-            each_record(ring, folds, chunk, |head, record, at| {
-                let Record::Mark(mark) = record else { return };
-                let of = EventId::from_raw(mark.event).filter(|_| mark.mark != Mark::Remote);
-                if of.is_some_and(|of| self.contains(of.sequence(), of.slot())) {
-                    found.push((head.sequence, at));
-                }
+        let chunks: Vec<u64> =
+            ring.chunks().into_iter().filter(|it| it.may_hold_marks()).map(|it| it.index).collect();
+        let found =
+            scan::each(&chunks, scan::threads_for(chunks.len()), Found::new, |found, &chunk| {
+                each_record(ring, folds, chunk, |head, record, at| {
+                    let Record::Mark(mark) = record else { return };
+                    let of = EventId::from_raw(mark.event).filter(|_| mark.mark != Mark::Remote);
+                    if of.is_some_and(|of| self.contains(of.sequence(), of.slot())) {
+                        found.push((head.sequence, at));
+                    }
+                });
             });
-        });
         found.into_iter().flatten().for_each(|(sequence, slot)| self.insert(sequence, slot));
     }
 
     /// Keeps a slot. Slots of an earlier block at its place have left the window.
     fn insert(&mut self, sequence: u64, slot: usize) {
-        let Some(block) = self.blocks.get_mut(header::place(sequence, self.ring) as usize) else { return };
+        let Some(block) = self.blocks.get_mut(header::place(sequence, self.ring) as usize) else {
+            return;
+        };
         if sequence > block.sequence {
             *block = KeptBlock { sequence, slots: SlotSet::default() };
         }
@@ -127,7 +140,12 @@ impl Kept {
 }
 
 /// Calls `each` with the header, the record and its slot.
-fn each_record(ring: Ring<'_>, folds: &Folds, chunk: u64, mut each: impl FnMut(&Head, Record<'_>, usize)) {
+fn each_record(
+    ring: Ring<'_>,
+    folds: &Folds,
+    chunk: u64,
+    mut each: impl FnMut(&Head, Record<'_>, usize),
+) {
     let mut block = Block::boxed();
     for place in ring.places_of(chunk) {
         if ring.load_stored(place, folds, &mut block) {

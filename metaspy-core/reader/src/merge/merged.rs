@@ -49,14 +49,18 @@ impl Merged {
         if any(EndState::Live) || any(EndState::Snapshot) {
             return EndState::Snapshot;
         }
-        [EndState::Unknown, EndState::Killed].into_iter().find(|&ended| any(ended)).unwrap_or(EndState::Closed)
+        [EndState::Unknown, EndState::Killed]
+            .into_iter()
+            .find(|&ended| any(ended))
+            .unwrap_or(EndState::Closed)
     }
 
     /// Returns the missing parts of each input.
     pub fn missing(&self) -> Vec<String> {
         let sources = self.processes.iter().zip(&self.sources);
-        let missing = sources
-            .flat_map(|(process, store)| store.missing().iter().map(move |text| format!("{}: {text}", process.source)));
+        let missing = sources.flat_map(|(process, store)| {
+            store.missing().iter().map(move |text| format!("{}: {text}", process.source))
+        });
         missing.chain(self.damage.iter().cloned()).collect()
     }
 }

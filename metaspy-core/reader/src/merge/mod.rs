@@ -1,7 +1,8 @@
 //! Merging of several recordings of processes that belong together.
 //!
-//! The merged recording has the ordinary layout, so every reader works with it. Each input has its own places and keeps
-//! its laps, so ids change by arithmetic. A cause in another input becomes the event there.
+//! The merged recording has the ordinary layout, so every reader works with it. Each input has its
+//! own places and keeps its laps, so ids change by arithmetic. A cause in another input becomes the
+//! event there.
 //!
 //! With a reader of many recordings instead, every screen, filter and tally would have to know it.
 //! A merge takes no memory beyond the copy.
@@ -54,9 +55,10 @@ impl Store {
     /// Merges several recordings, each with its source as text. A live recording is read in its
     /// present state.
     ///
-    /// Sites with the same path, kind and file become one site. Subjects belong to their process, in all of its recordings,
-    /// because a key has its meaning there, except kinds that are [across processes](crate::RecordedKind::across). Times follow the
-    /// first recording's clock. [`Store::order_is_uncertain`] reports clocks that differ.
+    /// Sites with the same path, kind and file become one site. Subjects belong to their process,
+    /// in all of its recordings, because a key has its meaning there, except kinds that are
+    /// [across processes](crate::RecordedKind::across). Times follow the first recording's clock.
+    /// [`Store::order_is_uncertain`] reports clocks that differ.
     pub fn merged(mut sources: Vec<(String, Store)>) -> Result<Store, MergeError> {
         if sources.len() < 2 {
             return sources.into_iter().next().map(|(_, store)| store).ok_or(MergeError::Nothing);
@@ -78,7 +80,9 @@ impl Store {
     /// Returns true if the recording may grow: it is live, or merged from recordings of which any
     /// was live.
     pub fn grows(&self) -> bool {
-        let any = |merged: &Merged| merged.processes.iter().any(|process| process.ended == EndState::Live);
+        let any = |merged: &Merged| {
+            merged.processes.iter().any(|process| process.ended == EndState::Live)
+        };
         self.is_live() || self.as_merged().is_some_and(any)
     }
 
@@ -171,11 +175,17 @@ fn merge(
         input.line = placed.line.clone();
         input.has_remote = has_remote;
     }
-    let origin = plan.inputs.iter().map(|input| input.line.ns(input.store.header().first_tick)).min().unwrap_or(0);
+    let origin = plan
+        .inputs
+        .iter()
+        .map(|input| input.line.ns(input.store.header().first_tick))
+        .min()
+        .unwrap_or(0);
     plan.inputs.iter_mut().for_each(|input| input.origin = origin - BEFORE_NS);
     for (process, placed) in processes.iter_mut().zip(&placed) {
         process.clock = placed.domain;
-        process.moved_ns = bounds[placed.domain].moved.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        process.moved_ns =
+            bounds[placed.domain].moved.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     }
     let clocks = notes::clocks(&processes, &placed, &bounds, &crossings);
     plan.arena.program(&plan.inputs, &processes);
@@ -190,11 +200,17 @@ fn merge(
         plan.arena.rest(input, (processes.len() > 1).then_some(&process.label));
     }
     if filter.is_none() {
-        plan.rows = plan.inputs.iter().zip(&plan.folds).map(|(input, folds)| Rows::of(input, folds)).collect();
+        plan.rows = plan
+            .inputs
+            .iter()
+            .zip(&plan.folds)
+            .map(|(input, folds)| Rows::of(input, folds))
+            .collect();
         plan.tables = profiles::merged(&plan.inputs);
     }
     plan.arena.tables(&plan.tables);
-    let Written { output, copied, has_room, exact, is_recopied } = write::write(&mut plan, &states, watch)?;
+    let Written { output, copied, has_room, exact, is_recopied } =
+        write::write(&mut plan, &states, watch)?;
     if is_recopied || filter.is_some() {
         selection::summarise(&output);
     }
@@ -203,10 +219,16 @@ fn merge(
     }
     let mut damage = Vec::new();
     for (process, copied) in processes.iter().zip(&copied).filter(|(_, copied)| copied.beyond > 0) {
-        damage.push(format!("{}: {} blocks have numbers that cannot be", process.source, copied.beyond));
+        damage.push(format!(
+            "{}: {} blocks have numbers that cannot be",
+            process.source, copied.beyond
+        ));
     }
     for (process, _) in processes.iter().zip(&plan.rows).filter(|(_, rows)| !rows.whole) {
-        damage.push(format!("{}: the tallies of the lanes cannot be read to their end", process.source));
+        damage.push(format!(
+            "{}: the tallies of the lanes cannot be read to their end",
+            process.source
+        ));
     }
     let order_is_uncertain = clocks.order_is_uncertain;
     Ok((output, Merged { processes, sources: stores, damage, has_room, exact, order_is_uncertain }))

@@ -37,7 +37,8 @@ impl Arena {
         }
     }
 
-    /// Adds the rules that say which events are kept. Rules of one text are one. Stores the new numbers in the inputs.
+    /// Adds the rules that say which events are kept. Rules of one text are one. Stores the new
+    /// numbers in the inputs.
     pub fn keeps(&mut self, inputs: &mut [Input]) {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for input in inputs {
@@ -64,7 +65,8 @@ impl Arena {
         {
             return self.entry(Entry::Program, 0, &[], &[&json]);
         }
-        let names: Vec<&str> = processes.iter().map(|process| process.label.as_str()).take(3).collect();
+        let names: Vec<&str> =
+            processes.iter().map(|process| process.label.as_str()).take(3).collect();
         let more = processes.len() - names.len();
         let name = match more {
             0 => names.join(" + "),
@@ -84,7 +86,12 @@ impl Arena {
         for (number, site) in (1..).zip(&all) {
             let words = site_words(site.kind, site.lines, site.module);
             let skipped = site.skipped.as_deref().unwrap_or("");
-            self.entry(Entry::Site, number, &words, &[&site.path, &site.file, skipped, &site.facts]);
+            self.entry(
+                Entry::Site,
+                number,
+                &words,
+                &[&site.path, &site.file, skipped, &site.facts],
+            );
         }
         Ok(())
     }
@@ -94,7 +101,10 @@ impl Arena {
     pub fn kinds(&mut self, inputs: &mut [Input], processes: &[Process]) -> Result<(), MergeError> {
         // This is the first recording of the same process.
         let first = |input: &Input| {
-            inputs.iter().position(|other| notes::is_of_one_process(&other.store, &input.store)).unwrap_or_default()
+            inputs
+                .iter()
+                .position(|other| notes::is_of_one_process(&other.store, &input.store))
+                .unwrap_or_default()
         };
         let firsts: Vec<usize> = inputs.iter().map(first).collect();
         let mut holders: HashMap<String, HashSet<usize>> = HashMap::new();
@@ -132,8 +142,9 @@ impl Arena {
     /// Adds labels, relations, ends, views, notes, epochs, marks and lanes of a recording. If there
     /// are several recordings, texts begin with its label.
     pub fn rest(&mut self, input: &Input, label: Option<&str>) {
-        let labelled =
-            |between: &str, text: &str| label.map_or(text.to_owned(), |label| format!("{label}{between}{text}"));
+        let labelled = |between: &str, text: &str| {
+            label.map_or(text.to_owned(), |label| format!("{label}{between}{text}"))
+        };
         let names = input.store.names();
         let mut labels: Vec<_> = names.labels.iter().collect();
         labels.sort_unstable_by_key(|(subject, _)| (subject.kind, subject.key));
@@ -160,13 +171,19 @@ impl Arena {
         }
         for epoch in &names.epochs {
             let text = labelled(": ", &epoch.text);
-            self.entry(Entry::Epoch, input.epoch.wrapping_add(epoch.epoch), &[input.tick(epoch.tick)], &[&text]);
+            self.entry(
+                Entry::Epoch,
+                input.epoch.wrapping_add(epoch.epoch),
+                &[input.tick(epoch.tick)],
+                &[&text],
+            );
         }
         for mark in &names.marks {
             self.entry(Entry::UserMark, 0, &[input.tick(mark.tick)], &[&mark.text]);
         }
         for lane in input.store.lanes() {
-            let name = if lane.name.is_empty() { format!("thread {}", lane.thread) } else { lane.name };
+            let name =
+                if lane.name.is_empty() { format!("thread {}", lane.thread) } else { lane.name };
             let name = labelled("/", &name);
             self.entry(Entry::Lane, input.lane + lane.id.0, &[], &[&name]);
         }

@@ -12,7 +12,8 @@ use metaspy_format::superblock as sb;
 pub(super) fn check_apart(sources: &[(String, Store)]) -> Result<(), MergeError> {
     for (at, (second, later)) in sources.iter().enumerate() {
         let words = [sb::STARTED_NS, sb::FIRST_TICK, sb::SPAN_WORD, sb::BLOCKS];
-        let is_one = |earlier: &Store| is_of_one_process(earlier, later) && have_same(earlier, later, words);
+        let is_one =
+            |earlier: &Store| is_of_one_process(earlier, later) && have_same(earlier, later, words);
         if let Some((first, _)) = sources[..at].iter().find(|(_, earlier)| is_one(earlier)) {
             return Err(MergeError::Twice(first.clone(), second.clone()));
         }
@@ -22,9 +23,13 @@ pub(super) fn check_apart(sources: &[(String, Store)]) -> Result<(), MergeError>
 
 /// Puts the recordings of one process beside each other, the earliest first.
 pub(super) fn put_in_order(sources: &mut [(String, Store)]) {
-    let first = |store: &Store| sources.iter().position(|(_, other)| is_of_one_process(other, store));
-    let mut places: Vec<_> =
-        sources.iter().map(|(_, store)| (first(store), store.header().first_tick)).zip(0..).collect();
+    let first =
+        |store: &Store| sources.iter().position(|(_, other)| is_of_one_process(other, store));
+    let mut places: Vec<_> = sources
+        .iter()
+        .map(|(_, store)| (first(store), store.header().first_tick))
+        .zip(0..)
+        .collect();
     places.sort_unstable();
     let ordered: Vec<_> = places.into_iter().map(|(_, place)| sources[place].clone()).collect();
     sources.clone_from_slice(&ordered);
@@ -52,7 +57,8 @@ pub(super) fn absent_files(sources: &[Store]) -> (u64, bool) {
             .collect();
         let numbers: BTreeSet<u64> = rotated.iter().map(|header| header.earlier_files).collect();
         if let Some(last) = rotated.iter().max_by_key(|header| header.earlier_files) {
-            earlier = earlier.saturating_add((last.earlier_files + 1).saturating_sub(numbers.len() as u64));
+            earlier = earlier
+                .saturating_add((last.earlier_files + 1).saturating_sub(numbers.len() as u64));
             has_later |= last.is_followed;
         }
     }
@@ -108,14 +114,20 @@ pub(super) fn clocks(
     crossings: &[Crossing],
 ) -> Clocks {
     let labels = |domain: usize| {
-        let of = processes.iter().filter(|process| process.clock == domain).map(|process| process.label.as_str());
+        let of = processes
+            .iter()
+            .filter(|process| process.clock == domain)
+            .map(|process| process.label.as_str());
         of.collect::<Vec<_>>().join(", ")
     };
     let mut sentences = Vec::new();
     for (domain, bounds) in bounds.iter().enumerate().skip(1) {
         let known = match (bounds.least, bounds.most) {
             (Some(least), Some(most)) if least > most => {
-                format!(", as their clocks drift: something was received {} before it was sent", length(least - most))
+                format!(
+                    ", as their clocks drift: something was received {} before it was sent",
+                    length(least - most)
+                )
             }
             (Some(least), Some(most)) => format!(" by up to {}", length(most - least)),
             (None, None) => ", as nothing that crosses between them is known".to_owned(),
@@ -138,9 +150,12 @@ pub(super) fn clocks(
     }
     // A message that is received before it is sent contradicts the assumption that both clocks are
     // the same.
-    let early = crossings.iter().filter(|crossing| placed[crossing.from].domain == placed[crossing.to].domain);
+    let early = crossings
+        .iter()
+        .filter(|crossing| placed[crossing.from].domain == placed[crossing.to].domain);
     let early = early.filter_map(|crossing| {
-        let later = placed[crossing.to].line.ns(crossing.received) - placed[crossing.from].line.ns(crossing.sent);
+        let later = placed[crossing.to].line.ns(crossing.received)
+            - placed[crossing.from].line.ns(crossing.sent);
         (later < 0).then_some((later, crossing))
     });
     let earliest = early.min_by_key(|(later, _)| *later);

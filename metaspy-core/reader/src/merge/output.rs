@@ -57,7 +57,8 @@ impl OutputMemory {
 pub(crate) fn temporary_file() -> io::Result<File> {
     let dir = std::env::temp_dir();
     for _ in 0..16 {
-        let path = dir.join(format!("metaspy-{}-{:016x}", std::process::id(), crate::platform::random()));
+        let path =
+            dir.join(format!("metaspy-{}-{:016x}", std::process::id(), crate::platform::random()));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]

@@ -34,9 +34,9 @@ pub(super) fn merged(inputs: &[Input]) -> Tables {
             merged[at].incomplete.extend(raw.incomplete.iter().copied().map(site));
             for (key, words) in &raw.rows {
                 let key = renumbered(input, def.key, *key);
-                words
-                    .iter()
-                    .for_each(|&(column, word)| merged[at].put(&def, key, column, rescaled(input, &def, column, word)));
+                words.iter().for_each(|&(column, word)| {
+                    merged[at].put(&def, key, column, rescaled(input, &def, column, word))
+                });
             }
         }
     }
@@ -67,7 +67,9 @@ fn renumbered(input: &Input, kind: KeyKind, key: Key) -> Key {
 /// Converts times of the input's clock to times of the merged recording.
 fn rescaled(input: &Input, def: &TableDef, column: u16, word: u64) -> u64 {
     match def.columns.get(usize::from(column)) {
-        Some(column) if column.kind == ColumnKind::Ticks => column.merge.value(input.sum(column.merge.value(word))),
+        Some(column) if column.kind == ColumnKind::Ticks => {
+            column.merge.value(input.sum(column.merge.value(word)))
+        }
         _ => word,
     }
 }
@@ -86,7 +88,8 @@ fn write(area: &mut Vec<u64>, table: u32, def: &TableDef, raw: RawTable) {
         let keys: Vec<u64> = rows.keys().flat_map(|key| [key.key, key.who()]).collect();
         push(area, Content { table, kind: Kind::Keys }, 0, &keys);
     }
-    let mut run = Run { area, content: Content { table, kind: Kind::Values }, first: 0, words: Vec::new() };
+    let mut run =
+        Run { area, content: Content { table, kind: Kind::Values }, first: 0, words: Vec::new() };
     for (order, (key, words)) in (0_u64..).zip(rows) {
         let row = if def.key == KeyKind::Site { key.site.into() } else { order };
         let mut values = vec![0; columns];
@@ -129,7 +132,8 @@ fn push(area: &mut Vec<u64>, content: Content, first: u64, words: &[u64]) {
         return;
     }
     let mut head = [0; page::HEADER_WORDS];
-    (head[page::WORDS], head[page::CONTENT], head[page::FIRST]) = (words.len() as u64, content.pack(), first);
+    (head[page::WORDS], head[page::CONTENT], head[page::FIRST]) =
+        (words.len() as u64, content.pack(), first);
     area.extend(head);
     area.extend(words);
 }

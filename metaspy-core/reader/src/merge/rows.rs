@@ -39,12 +39,14 @@ impl Rows {
 fn may_count_twice(row: &Row) -> impl Iterator<Item = Row> {
     let (key, who, total) = (row.0[KEY], row.0[WHO], row.0[TOTAL]);
     let is_timed = row.0[TIMED] != 0;
-    [Again::MaybeInSite, Again::MaybeInSubject].into_iter().filter(move |_| is_timed).map(move |again| {
-        let mut words = [0; ROW_WORDS];
-        (words[KEY], words[WHO]) = again.row(key, who);
-        words[TOTAL] = total;
-        Row(words)
-    })
+    [Again::MaybeInSite, Again::MaybeInSubject].into_iter().filter(move |_| is_timed).map(
+        move |again| {
+            let mut words = [0; ROW_WORDS];
+            (words[KEY], words[WHO]) = again.row(key, who);
+            words[TOTAL] = total;
+            Row(words)
+        },
+    )
 }
 
 fn renumbered(input: &Input, row: Row) -> [u64; ROW_WORDS] {

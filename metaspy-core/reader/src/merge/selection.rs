@@ -75,8 +75,8 @@ fn write(output: &OutputMemory, watch: &Watch<'_>, out: &mut dyn Write) -> io::R
 /// one lap fill. The summaries of a selection, and of a recording that was being written, differ
 /// from the original.
 pub(super) fn summarise(output: &OutputMemory) {
-    let store =
-        Store::mapped(Mapped::memory(output.region()), Medium::Memory).expect("it was written as recordings are");
+    let store = Store::mapped(Mapped::memory(output.region()), Medium::Memory)
+        .expect("it was written as recordings are");
     let (ring, layout) = (store.ring(), store.layout());
     let (mut blocks, mut events) = (0, 0);
     let mut block = Block::boxed();
@@ -93,7 +93,9 @@ pub(super) fn summarise(output: &OutputMemory) {
             laps.insert(sequence / layout.blocks);
             sum.add_block(sequence, lane, epoch, base);
             sum.marks += block.marks().count() as u32;
-            block.events().for_each(|slot| sum.add_event(slot.site, base + slot.start, slot::is_running(slot.end)));
+            block.events().for_each(|slot| {
+                sum.add_event(slot.site, base + slot.start, slot::is_running(slot.end))
+            });
             missing -= 1;
             blocks += 1;
         }

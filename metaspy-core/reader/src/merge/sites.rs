@@ -37,7 +37,9 @@ pub(super) fn unite(inputs: &mut [Input]) -> Vec<RecordedSite> {
     for (at, input) in inputs.iter_mut().enumerate() {
         let mut own: HashMap<Name, Vec<RecordedSite>> = HashMap::new();
         for site in input.store.sites() {
-            own.entry((site.path.clone(), site.kind, site.file.clone())).or_default().push(site.clone());
+            own.entry((site.path.clone(), site.kind, site.file.clone()))
+                .or_default()
+                .push(site.clone());
         }
         for site in input.store.sites().to_vec() {
             let name = (site.path.clone(), site.kind, site.file.clone());
@@ -65,7 +67,8 @@ pub(super) fn unite(inputs: &mut [Input]) -> Vec<RecordedSite> {
     all
 }
 
-/// Finds the site that this one is: at its line, or, of the only site in the recording `moved`, at another line of other builds.
+/// Finds the site that this one is: at its line, or, of the only site in the recording `moved`, at
+/// another line of other builds.
 fn find<'k>(
     known: &'k mut [United],
     all: &[RecordedSite],
@@ -73,11 +76,14 @@ fn find<'k>(
     moved: Option<usize>,
     programs: &[Program],
 ) -> Option<&'k mut United> {
-    let alike: Vec<usize> = (0..known.len()).filter(|&at| is_one(&all[known[at].number as usize - 1], site)).collect();
+    let alike: Vec<usize> =
+        (0..known.len()).filter(|&at| is_one(&all[known[at].number as usize - 1], site)).collect();
     let is_here = |at: &&usize| known[**at].places.iter().any(|place| place.line == site.lines.0);
     let is_of_other_builds = |at: &&usize| {
         let mut places = known[**at].places.iter();
-        moved.is_some_and(|moved| places.all(|place| is_other_build(&programs[place.input], &programs[moved])))
+        moved.is_some_and(|moved| {
+            places.all(|place| is_other_build(&programs[place.input], &programs[moved]))
+        })
     };
     let found = match &alike[..] {
         [only] => Some(only).filter(|at| is_here(at) || is_of_other_builds(at)),
@@ -102,8 +108,8 @@ fn add(known: &mut RecordedSite, site: &RecordedSite) {
     }
 }
 
-/// Returns true if two sites of one path and place have the same type arguments, as those that a macro makes may not, or
-/// if those of one are not known.
+/// Returns true if two sites of one path and place have the same type arguments, as those that a
+/// macro makes may not, or if those of one are not known.
 fn is_one(known: &RecordedSite, site: &RecordedSite) -> bool {
     known.facts == site.facts
         || known.facts.is_empty()

@@ -27,7 +27,10 @@ fn process(pid: u32, name: &str) -> Writer {
     writer.entry(Entry::Program, 0, &[], &[&format!(r#"{{"name":"{name}"}}"#)]);
     for site in 0..3 {
         // Both recordings have this path under different numbers, and a path of their own.
-        writer.site(site + 1 + pid % 2, &if site == 2 { format!("{name}::own") } else { format!("both::site{site}") });
+        writer.site(
+            site + 1 + pid % 2,
+            &if site == 2 { format!("{name}::own") } else { format!("both::site{site}") },
+        );
     }
     writer.entry(Entry::Kind, 1, &[0], &["Node"]);
     writer.entry(Entry::Kind, 2, &[1], &[&format!("{name}::Place")]);
@@ -61,9 +64,11 @@ fn fill(writer: &mut Writer, dice: &mut Dice, first_site: u32) {
         tick += dice.roll(40);
         let lane = dice.roll(2) as u32;
         let kind = KindId(dice.roll(4) as u16);
-        let cause = if dice.roll(3) == 0 { last[dice.roll(2) as usize] } else { last[lane as usize] };
+        let cause =
+            if dice.roll(3) == 0 { last[dice.roll(2) as usize] } else { last[lane as usize] };
         let span = (dice.roll(20) != 0).then(|| dice.roll(1_000));
-        let outcome = [Outcome::Returned, Outcome::Failed, Outcome::Panicked][dice.roll(3) as usize];
+        let outcome =
+            [Outcome::Returned, Outcome::Failed, Outcome::Panicked][dice.roll(3) as usize];
         let id = writer.event(Draft {
             lane,
             site: first_site + dice.roll(3) as u32,
@@ -134,25 +139,47 @@ fn what_is_counted_of_the_whole_is_the_sum_of_its_parts() {
         assert!(found.is_sound(), "seed {seed}: {found:?}");
         let inputs = [one.verify(), two.verify()];
         let sum = |of: fn(&crate::Verification) -> u64| inputs.iter().map(of).sum::<u64>();
-        assert_eq!((found.events, found.marks), (sum(|input| input.events), sum(|input| input.marks)), "seed {seed}");
-        assert_eq!((found.running, found.lanes), (sum(|input| input.running), sum(|input| input.lanes)), "seed {seed}");
+        assert_eq!(
+            (found.events, found.marks),
+            (sum(|input| input.events), sum(|input| input.marks)),
+            "seed {seed}"
+        );
+        assert_eq!(
+            (found.running, found.lanes),
+            (sum(|input| input.running), sum(|input| input.lanes)),
+            "seed {seed}"
+        );
         let totals = |store: &Store| {
             let totals = store.totals();
-            [totals.emitted, totals.stored, totals.folded, totals.counted, totals.lost, totals.unnamed]
+            [
+                totals.emitted,
+                totals.stored,
+                totals.folded,
+                totals.counted,
+                totals.lost,
+                totals.unnamed,
+            ]
         };
-        let both: Vec<u64> = totals(&one).iter().zip(totals(&two)).map(|(one, two)| one + two).collect();
+        let both: Vec<u64> =
+            totals(&one).iter().zip(totals(&two)).map(|(one, two)| one + two).collect();
         assert_eq!(totals(&whole).as_slice(), both, "seed {seed}");
         for by in [By::Site, By::Subject, By::RootCause] {
             let mut both = counts(&one, by);
             for (name, inputs) in counts(&two, by) {
-                both.entry(name).or_default().iter_mut().zip(inputs).for_each(|(sum, input)| *sum += input);
+                both.entry(name)
+                    .or_default()
+                    .iter_mut()
+                    .zip(inputs)
+                    .for_each(|(sum, input)| *sum += input);
             }
             assert_eq!(counts(&whole, by), both, "seed {seed}, {by:?}");
         }
         let effects = |store: &Store| {
             let index = EffectsIndex::build(store, |_, _| true).expect("it was not stopped");
             let all = store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX).events;
-            all.iter().map(|event| index.effects(event.id).len() + store.links(event.id).len()).sum::<usize>()
+            all.iter()
+                .map(|event| index.effects(event.id).len() + store.links(event.id).len())
+                .sum::<usize>()
         };
         assert_eq!(effects(&whole), effects(&one) + effects(&two), "seed {seed}");
     }
@@ -163,7 +190,12 @@ fn sites_are_shared_and_subjects_are_each_processs_own() {
     let (mut one, mut two) = (process(10, "one"), process(11, "two"));
     for (writer, site) in [(&mut one, 1), (&mut two, 2)] {
         for kind in [1, ACROSS] {
-            writer.event(Draft { site, subject: Subject::new(KindId(kind), 5), start: 50, ..Draft::default() });
+            writer.event(Draft {
+                site,
+                subject: Subject::new(KindId(kind), 5),
+                start: 50,
+                ..Draft::default()
+            });
         }
         writer.event(Draft { site, lane: 1, start: 60, ..Draft::default() });
     }
@@ -177,16 +209,25 @@ fn sites_are_shared_and_subjects_are_each_processs_own() {
     let expected = [("Request #5", 2), ("one/Node #5", 1), ("two/Node #5", 1)];
     assert_eq!(names, expected.map(|(name, count)| (name.to_owned(), count)));
     // By its own name a kind or a lane is found in every process.
-    for (filter, count) in [("kind:Node", 2), ("kind:one/Node", 1), ("lane:helper", 2), ("lane:two/helper", 1)] {
+    for (filter, count) in
+        [("kind:Node", 2), ("kind:one/Node", 1), ("lane:helper", 2), ("lane:two/helper", 1)]
+    {
         let filter: Filter = filter.parse().expect("a filter");
-        assert_eq!(whole.forward(Position::Start, &filter, 10, 1_000).events.len(), count, "{filter:?}");
+        assert_eq!(
+            whole.forward(Position::Start, &filter, 10, 1_000).events.len(),
+            count,
+            "{filter:?}"
+        );
     }
     let labels: Vec<&str> = whole.labelled().map(|(_, label)| label).collect();
     assert!(labels.contains(&"five of one") && labels.contains(&"five of two"), "{labels:?}");
     let lanes: Vec<String> = whole.lanes().into_iter().map(|lane| lane.name).collect();
     assert_eq!(lanes, ["one/main", "one/helper", "two/main", "two/helper"]);
-    let of: Vec<&str> =
-        whole.lanes().iter().filter_map(|lane| Some(whole.process_of(lane.id)?.label.as_str())).collect();
+    let of: Vec<&str> = whole
+        .lanes()
+        .iter()
+        .filter_map(|lane| Some(whole.process_of(lane.id)?.label.as_str()))
+        .collect();
     assert_eq!(of, ["one", "one", "two", "two"]);
     assert_eq!((whole.program().name.as_str(), whole.end_state()), ("one + two", EndState::Closed));
 }
@@ -201,7 +242,8 @@ fn crossing(server_base: u64) -> (Writer, EventId, Writer, EventId, u64) {
     server.event(Draft { site: 2, start: server_base + 1_000, ..Draft::default() });
     server.mark(0, server_base + 1_140, Mark::Remote, [8, number, 9]);
     let cause = EventId::new(server.get(sb::BLOCKS), 2);
-    let handle = server.event(Draft { site: 2, start: server_base + 1_150, cause, ..Draft::default() });
+    let handle =
+        server.event(Draft { site: 2, start: server_base + 1_150, cause, ..Draft::default() });
     (client, request, server, handle, number)
 }
 
@@ -244,9 +286,10 @@ fn clocks_of_one_boot_are_one_clock() {
     let whole = merged(&[("client.spy", client.store()), ("server.spy", server.store())]);
     assert!(!whole.order_is_uncertain(), "{:?}", whole.notes());
     assert_eq!(whole.notes(), [] as [String; 0]);
-    let starts: Vec<u64> = (whole.forward(Position::Start, &Filter::all(), 10, 1_000).events.iter())
-        .map(|event| whole.time_ns(event.start))
-        .collect();
+    let starts: Vec<u64> =
+        (whole.forward(Position::Start, &Filter::all(), 10, 1_000).events.iter())
+            .map(|event| whole.time_ns(event.start))
+            .collect();
     assert_eq!([starts[1] - starts[0], starts[2] - starts[0]], [0, 150]);
 }
 
@@ -256,7 +299,11 @@ fn clocks_that_disagree_are_moved_and_the_order_is_uncertain() {
     let (client, _, server, ..) = crossing(7_000_000_000);
     let wall = 1_000_000_000_000;
     calibrated(&client, 2, &[[500, 500, 500, wall + 500]]);
-    calibrated(&server, 2, &[[7_000_000_500, 7_000_000_500, 7_000_000_500, wall - 10_000_000_000 + 500]]);
+    calibrated(
+        &server,
+        2,
+        &[[7_000_000_500, 7_000_000_500, 7_000_000_500, wall - 10_000_000_000 + 500]],
+    );
     server.set(sb::FIRST_TICK, 7_000_000_000);
     let whole = merged(&[("client.spy", client.store()), ("server.spy", server.store())]);
     assert!(whole.order_is_uncertain());
@@ -264,7 +311,10 @@ fn clocks_that_disagree_are_moved_and_the_order_is_uncertain() {
     assert_eq!((client.clock, client.moved_ns, server.clock), (0, 0, 1));
     assert_eq!(server.moved_ns, 10_000_000_000 - 40);
     let notes = whole.notes().join("\n");
-    assert!(notes.contains("disagree: server was moved by +10.000 s") && notes.contains("uncertain"), "{notes}");
+    assert!(
+        notes.contains("disagree: server was moved by +10.000 s") && notes.contains("uncertain"),
+        "{notes}"
+    );
     let all = whole.forward(Position::Start, &Filter::all(), 10, 1_000).events;
     let handle = all.iter().find(|event| event.cause.is_some()).expect("what was handled");
     let request = whole.event(handle.cause.expect("it has one")).expect("the request is there");
@@ -291,11 +341,20 @@ fn subjects_are_those_of_their_process_in_all_of_its_recordings() {
         writer.set(sb::STARTED_NS, first_tick);
         for at in 1..=calls {
             let node = Subject::new(KindId(1), 5);
-            writer.event(Draft { site: 2, start: first_tick + at, subject: node, ..Draft::default() });
+            writer.event(Draft {
+                site: 2,
+                start: first_tick + at,
+                subject: node,
+                ..Draft::default()
+            });
         }
         writer.store()
     };
-    let parts = [("late", recording(10, 2_000, 3)), ("other", recording(11, 500, 7)), ("early", recording(10, 900, 2))];
+    let parts = [
+        ("late", recording(10, 2_000, 3)),
+        ("other", recording(11, 500, 7)),
+        ("early", recording(10, 900, 2)),
+    ];
     let whole = merged(&parts);
     let sources: Vec<_> = whole.processes().iter().map(|process| &*process.source).collect();
     assert_eq!(sources, ["early", "late", "other"], "one after the other");
@@ -315,7 +374,8 @@ fn damage_of_one_is_reported_with_its_name_and_the_other_is_whole() {
         two.event(Draft { site: 2, start: 1_000 + at, ..Draft::default() });
     }
     let bytes = two.bytes();
-    let cut = store_of(&bytes[..(two.table(sb::CHUNKS) + 3 * 512) * 8]).expect("its first page is there");
+    let cut =
+        store_of(&bytes[..(two.table(sb::CHUNKS) + 3 * 512) * 8]).expect("its first page is there");
     let whole = merged(&[("one.spy", one.store()), ("two.spy", cut.clone())]);
     let missing = whole.missing().join("\n");
     assert!(missing.contains("two.spy: ") && !missing.contains("one.spy"), "{missing}");
@@ -356,8 +416,8 @@ fn sites_of_one_path_are_told_apart_as_each_recording_does() {
         }
         writer.store()
     };
-    let [of_str, of_ref, of_string] =
-        ["str", "&str", "String"].map(|to| format!("c=1 type=Text trait=PartialEq traitargs=<{to}>"));
+    let [of_str, of_ref, of_string] = ["str", "&str", "String"]
+        .map(|to| format!("c=1 type=Text trait=PartialEq traitargs=<{to}>"));
     type Sites<'s> = &'s [(u32, &'s str)];
     let cases: [(Sites<'_>, Sites<'_>, &[u64]); 6] = [
         // The impls of three lines, and of one line of a macro.
@@ -372,9 +432,12 @@ fn sites_of_one_path_are_told_apart_as_each_recording_does() {
     ];
     for (one, two, expected) in cases {
         let store = merged(&[("a", process(1, one)), ("b", process(2, two))]);
-        let sites: Vec<_> = store.sites().iter().filter(|site| site.path == "both::Text::eq").collect();
+        let sites: Vec<_> =
+            store.sites().iter().filter(|site| site.path == "both::Text::eq").collect();
         let rows = store.tally(By::Site, &Scope::default()).rows;
-        let calls = |id| rows.iter().filter(|row| row.site == Some(id)).map(|row| row.measure.count).sum::<u64>();
+        let calls = |id| {
+            rows.iter().filter(|row| row.site == Some(id)).map(|row| row.measure.count).sum::<u64>()
+        };
         let found: Vec<u64> = sites.iter().map(|site| calls(site.id)).collect();
         assert_eq!(found, expected, "{one:?} {two:?}");
     }
@@ -384,7 +447,12 @@ fn sites_of_one_path_are_told_apart_as_each_recording_does() {
 fn a_function_is_one_in_two_builds_of_a_program_whose_lines_moved() {
     let process = |pid: u32, build: &str, lines: &[u32]| {
         let writer = process(pid, "moved");
-        writer.entry(Entry::Program, 0, &[], &[&format!(r#"{{"name":"moved","build_id":"{build}"}}"#)]);
+        writer.entry(
+            Entry::Program,
+            0,
+            &[],
+            &[&format!(r#"{{"name":"moved","build_id":"{build}"}}"#)],
+        );
         for (id, &line) in (9..).zip(lines) {
             let words = [1 | u64::from(line) << 32, u64::from(line + 2)];
             writer.entry(Entry::Site, id, &words, &["both::parse", "src/both.rs", "", "c=1"]);
@@ -407,7 +475,11 @@ fn a_function_is_one_in_two_builds_of_a_program_whose_lines_moved() {
         assert_eq!(found, expected, "{build:?} {lines:?}, {other:?} {others:?}");
     }
     // A third recording, of the second build, has the function as well.
-    let stores = [("a", process(1, "b1", &[7])), ("b", process(2, "b2", &[9])), ("c", process(3, "b2", &[9]))];
+    let stores = [
+        ("a", process(1, "b1", &[7])),
+        ("b", process(2, "b2", &[9])),
+        ("c", process(3, "b2", &[9])),
+    ];
     let store = merged(&stores);
     assert_eq!(store.sites().iter().filter(|site| site.path == "both::parse").count(), 1);
 }
@@ -420,17 +492,30 @@ fn facts_of_the_code_in_one_process_hold_for_all() {
         writer.entry(Entry::Site, 9, &words, &["both::Scene::measure", "src/both.rs", "", facts]);
         writer.store()
     };
-    for facts in [["", "c=4 type=Scene"], ["c=4 type=Scene", ""], ["c=4 type=Scene", "c=4 type=Scene"]] {
+    for facts in
+        [["", "c=4 type=Scene"], ["c=4 type=Scene", ""], ["c=4 type=Scene", "c=4 type=Scene"]]
+    {
         let store = merged(&[("a", process(1, facts[0])), ("b", process(2, facts[1]))]);
-        let site = store.sites().iter().find(|site| site.path == "both::Scene::measure").expect("it is one");
+        let site = store
+            .sites()
+            .iter()
+            .find(|site| site.path == "both::Scene::measure")
+            .expect("it is one");
         let facts = site.facts().expect("one of them was woven");
-        assert_eq!((facts.module.as_str(), facts.name.as_str(), facts.complexity), ("both", "measure", 4));
+        assert_eq!(
+            (facts.module.as_str(), facts.name.as_str(), facts.complexity),
+            ("both", "measure", 4)
+        );
     }
 }
 
 #[test]
 fn of_several_costs_of_hooks_the_lowest_counts_and_none_if_one_with_times_is_not_known() {
-    let table = TableDef { profile: "calls".into(), columns: vec![Column::ticks("total")], ..TableDef::default() };
+    let table = TableDef {
+        profile: "calls".into(),
+        columns: vec![Column::ticks("total")],
+        ..TableDef::default()
+    };
     let json = serde_json::to_string(&table).expect("it is a value");
     let timed = |pid, cost: [u64; 3]| {
         let writer = process(pid, "timed");

@@ -61,16 +61,26 @@ pub(super) struct Written {
 }
 
 /// Writes the merged recording.
-pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) -> Result<Written, MergeError> {
+pub(super) fn write(
+    plan: &mut Plan,
+    states: &[FoldState],
+    watch: &Watch<'_>,
+) -> Result<Written, MergeError> {
     let first = &plan.inputs[0];
     let pairs = &first.store.time().pairs;
-    let (folded, pages): (usize, usize) =
-        plan.rows.iter().fold((0, 0), |(folded, pages), rows| (folded + rows.folded.len(), pages + rows.pages.len()));
+    let (folded, pages): (usize, usize) = plan.rows.iter().fold((0, 0), |(folded, pages), rows| {
+        (folded + rows.folded.len(), pages + rows.pages.len())
+    });
     // A live recording may gain further rows during the writing.
     let is_live = !plan.rows.is_empty() && plan.inputs.iter().any(|input| input.store.is_live());
     let with_more = |rows: usize| if is_live { rows + rows / 4 + 1024 } else { rows };
     let (folded, pages) = (with_more(folded), with_more(pages));
-    let kept = plan.inputs.iter().flat_map(|input| kept_rows(input, plan.whole)).flatten().collect::<Vec<u64>>();
+    let kept = plan
+        .inputs
+        .iter()
+        .flat_map(|input| kept_rows(input, plan.whole))
+        .flatten()
+        .collect::<Vec<u64>>();
     let mut end = sb::BYTES / 8;
     let mut area = |words: usize| Area::after(&mut end, words);
     let layout = Layout {
@@ -95,7 +105,10 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
         output.write(word, [area.offset() as u64, area.bytes() as u64]);
     }
     let ticks = pairs.iter().map(|pair| (first.tick(pair.tick), pair.real_ns));
-    output.write(layout.calibration.at, ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]));
+    output.write(
+        layout.calibration.at,
+        ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]),
+    );
     output.write(layout.profiles.at, plan.tables.words.iter().copied());
     output.write(layout.kept.at, kept.iter().copied());
     output.set(sb::KEPT_USED, (kept.len() / sb::kept::WORDS) as u64);
@@ -105,7 +118,8 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
         let to = layout.lanes.at + input.lane as usize * lane_row::WORDS;
         output.write(to, (0..input.lanes as usize * lane_row::WORDS).map(|word| lanes.get(word)));
         // The offset leads to a page in the original recording.
-        (0..input.lanes as usize).for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
+        (0..input.lanes as usize)
+            .for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
     }
     let cells = output.cells();
     let of = |area: Area| &cells[area.at..area.at + area.len];
@@ -126,10 +140,14 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
     let exact = note.is_none();
     note.into_iter().for_each(|note| plan.arena.note(note));
     output.write(layout.arena.at, plan.arena.words.iter().copied());
-    let rows_of = |of: fn(&Rows) -> &Vec<[u64; ROW_WORDS]>| plan.rows.iter().flat_map(of).flatten().copied();
-    let has_room = [(rows_of(|rows| &rows.folded).count(), folded), (rows_of(|rows| &rows.pages).count(), pages)]
-        .iter()
-        .all(|(words, rows)| *words <= rows * ROW_WORDS);
+    let rows_of =
+        |of: fn(&Rows) -> &Vec<[u64; ROW_WORDS]>| plan.rows.iter().flat_map(of).flatten().copied();
+    let has_room = [
+        (rows_of(|rows| &rows.folded).count(), folded),
+        (rows_of(|rows| &rows.pages).count(), pages),
+    ]
+    .iter()
+    .all(|(words, rows)| *words <= rows * ROW_WORDS);
     if has_room {
         output.write(layout.tally.at, rows_of(|rows| &rows.folded));
         if pages > 0 {
@@ -144,11 +162,18 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
 
 /// Returns the rows of an input's kept units, as far as their events are copied.
 fn kept_rows(input: &Input, whole: MergedRing) -> impl Iterator<Item = [u64; sb::kept::WORDS]> {
-    let is_copied = |id: EventId| input.kept.as_ref().is_none_or(|kept| kept.contains(id.sequence(), id.slot()));
+    let is_copied = |id: EventId| {
+        input.kept.as_ref().is_none_or(|kept| kept.contains(id.sequence(), id.slot()))
+    };
     input.store.kept_units().filter(move |unit| is_copied(unit.event)).filter_map(move |unit| {
         let rule = *input.keeps.get(&(unit.rule as u32))?;
         let threshold = input.store.span_ns(unit.threshold);
-        Some([input.id(unit.event.raw(), whole), join(rule, unit.events), threshold, input.tick(unit.found)])
+        Some([
+            input.id(unit.event.raw(), whole),
+            join(rule, unit.events),
+            threshold,
+            input.tick(unit.found),
+        ])
     })
 }
 
@@ -183,17 +208,26 @@ fn settle(copier: &Copier<'_>) -> Settled {
         return Settled { rows, folds, note: None };
     }
     folds.folded = rows.folded.iter().fold(0, |sum: u64, row| sum.saturating_add(row[COUNT]));
-    let note =
-        "it was folded all the time: calls that left the window during the copy may be counted twice or not at all";
+    let note = "it was folded all the time: calls that left the window during the copy may be counted twice or not at all";
     Settled { rows, folds, note: Some(note) }
 }
 
-fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes: usize, folded_rows: usize) {
+fn write_first_page(
+    plan: &Plan,
+    output: &OutputMemory,
+    copied: &[Copied],
+    bytes: usize,
+    folded_rows: usize,
+) {
     let inputs = &plan.inputs;
     let header = |of: fn(&Input) -> u64| inputs.iter().map(of);
     let whole = inputs.iter().zip(&plan.folds).filter(|(input, _)| input.kept.is_none());
     let folded = whole.map(|(_, folds)| folds.folded).fold(0, u64::saturating_add);
-    let counted = plan.rows.iter().flat_map(|rows| &rows.pages).fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
+    let counted = plan
+        .rows
+        .iter()
+        .flat_map(|rows| &rows.pages)
+        .fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
     let stores: Vec<Store> = inputs.iter().map(|input| input.store.clone()).collect();
     let (earlier_files, is_followed) = notes::absent_files(&stores);
     let followed = match stores.iter().any(Store::goes_on_elsewhere) {
@@ -215,8 +249,14 @@ fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes
         (sb::STARTED_NS, header(|input| input.store.header().started_ns).min().unwrap_or(0)),
         (sb::CLOCK, metaspy_format::Clock::Monotonic as u64),
         (sb::TICKS_PER_S, 1_000_000_000),
-        (sb::FIRST_TICK, header(|input| input.tick(input.store.header().first_tick)).min().unwrap_or(1)),
-        (sb::LAST_TICK, header(|input| input.tick(input.store.header().last_tick)).max().unwrap_or(1)),
+        (
+            sb::FIRST_TICK,
+            header(|input| input.tick(input.store.header().first_tick)).min().unwrap_or(1),
+        ),
+        (
+            sb::LAST_TICK,
+            header(|input| input.tick(input.store.header().last_tick)).max().unwrap_or(1),
+        ),
         (sb::EPOCH, plan.epochs.into()),
         (sb::ARENA_USED, plan.arena.words.len() as u64),
         (sb::TALLY_USED, folded_rows as u64),
@@ -238,7 +278,10 @@ fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes
     // Calls that were counted without an event are no part of a selection.
     let sums = if inputs.iter().any(|input| input.kept.is_some()) { &SUMS[..0] } else { &SUMS };
     for &counter in sums {
-        let sum = inputs.iter().map(|input| input.store.words().get(counter)).fold(0, u64::saturating_add);
+        let sum = inputs
+            .iter()
+            .map(|input| input.store.words().get(counter))
+            .fold(0, u64::saturating_add);
         output.set(counter, sum);
     }
 }

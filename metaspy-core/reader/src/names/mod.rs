@@ -51,7 +51,16 @@ impl RecordedSite {
         let (file, next) = string(words, next);
         let (skipped, next) = string(words, next);
         let (facts, _) = string(words, next);
-        RecordedSite { id, kind, path, file, lines, skipped: (!skipped.is_empty()).then_some(skipped), module, facts }
+        RecordedSite {
+            id,
+            kind,
+            path,
+            file,
+            lines,
+            skipped: (!skipped.is_empty()).then_some(skipped),
+            module,
+            facts,
+        }
     }
 
     /// Returns the module and the name, if the recording states the length of the module.
@@ -115,7 +124,11 @@ pub struct RecordedKind {
 impl RecordedKind {
     /// Returns the name, with the process if it is set: `server/NodeId`.
     pub fn whole_name(&self) -> String {
-        if self.process.is_empty() { self.name.clone() } else { format!("{}/{}", self.process, self.name) }
+        if self.process.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}/{}", self.process, self.name)
+        }
     }
 
     /// Returns the last segment of the name. The parameters of a type belong to it:
@@ -199,7 +212,10 @@ impl Stated {
     fn now(words: Words<'_>, layout: &Layout) -> Self {
         let turn = words.acquire(sb::STATEMENTS_TURN);
         let used = words.acquire(sb::STATEMENTS_USED + (turn % 2) as usize);
-        Stated { turn, used: usize::try_from(used).unwrap_or(usize::MAX).min(layout.half(turn).len) }
+        Stated {
+            turn,
+            used: usize::try_from(used).unwrap_or(usize::MAX).min(layout.half(turn).len),
+        }
     }
 }
 
@@ -219,7 +235,8 @@ impl Names {
         if self.damage.is_none() {
             self.used = walk(arena, self.used, end, |found| self.entry(found));
             if self.used < end {
-                self.damage = Some(format!("names: unreadable from word {} of {promised} on", self.used));
+                self.damage =
+                    Some(format!("names: unreadable from word {} of {promised} on", self.used));
             }
         }
         for _ in 0..TRIES {
@@ -239,10 +256,15 @@ impl Names {
         if self.stated.turn != now.turn {
             self.forget_statements(now.turn);
         }
-        self.stated.used = walk(layout.half(now.turn).of(words), self.stated.used, now.used, |found| self.entry(found));
+        self.stated.used =
+            walk(layout.half(now.turn).of(words), self.stated.used, now.used, |found| {
+                self.entry(found)
+            });
         if self.stated.used < now.used {
             let (at, end) = (self.stated.used, now.used);
-            self.damage.get_or_insert_with(|| format!("labels and relations: unreadable from word {at} of {end} on"));
+            self.damage.get_or_insert_with(|| {
+                format!("labels and relations: unreadable from word {at} of {end} on")
+            });
             self.stated.used = end;
         }
     }
@@ -281,7 +303,10 @@ impl Names {
             Entry::Kind => {
                 let (name, next) = string(words, 1);
                 let (place, across) = unpack_nature(words.get(0));
-                self.kinds.insert(kind, RecordedKind { id: kind, name, place, across, process: text(next) });
+                self.kinds.insert(
+                    kind,
+                    RecordedKind { id: kind, name, place, across, process: text(next) },
+                );
             }
             Entry::Label => {
                 self.labels.insert(Subject::new(kind, words.get(0)), text(1));
@@ -304,7 +329,9 @@ impl Names {
                 }
             }
             Entry::Note => self.notes.push(text(0)),
-            Entry::Epoch => self.epochs.push(RecordedEpoch { epoch: a, tick: words.get(0), text: text(1) }),
+            Entry::Epoch => {
+                self.epochs.push(RecordedEpoch { epoch: a, tick: words.get(0), text: text(1) })
+            }
             Entry::Lane => {
                 self.lanes.insert(a, text(0));
             }
@@ -368,7 +395,8 @@ mod tests {
 
     #[test]
     fn facts_of_a_weaver_are_read() {
-        let site = site(4, &["a::b::Scene::measure", "src/b.rs", "", "c=4 self=ref type=Scene vis=pub"]);
+        let site =
+            site(4, &["a::b::Scene::measure", "src/b.rs", "", "c=4 self=ref type=Scene vis=pub"]);
         assert_eq!(site.module_and_name(), Some(("a::b", "Scene::measure")));
         let facts = site.facts().expect("it was woven");
         assert_eq!(
@@ -400,11 +428,16 @@ mod tests {
     fn the_short_name_of_a_kind_has_the_parameters_of_its_type() {
         let short = |name: &str| {
             let (name, process) = (name.to_owned(), String::new());
-            RecordedKind { id: KindId(1), name, place: false, across: false, process }.short_name().to_owned()
+            RecordedKind { id: KindId(1), name, place: false, across: false, process }
+                .short_name()
+                .to_owned()
         };
         assert_eq!(short("NodeId"), "NodeId");
         assert_eq!(short("page::tools::Brush"), "Brush");
-        assert_eq!(short("std::sync::Mutex<alloc::string::String>"), "Mutex<alloc::string::String>");
+        assert_eq!(
+            short("std::sync::Mutex<alloc::string::String>"),
+            "Mutex<alloc::string::String>"
+        );
         assert_eq!(short("[page::Brush]"), "[page::Brush]");
     }
 }

@@ -47,7 +47,8 @@ pub struct Program {
 impl Program {
     pub(crate) fn parse(json: &str) -> Option<Self> {
         let mut program: Program = serde_json::from_str(json).ok()?;
-        let texts = [&mut program.path, &mut program.build_id, &mut program.name, &mut program.boot];
+        let texts =
+            [&mut program.path, &mut program.build_id, &mut program.name, &mut program.boot];
         texts.into_iter().chain(&mut program.arguments).for_each(|text| *text = sanitised(text));
         Some(program)
     }
@@ -59,7 +60,8 @@ mod tests {
 
     #[test]
     fn escapes_inside_json_do_not_get_through() {
-        let view = RecordedView::parse(3, r#"{"name":"a\u001b[2J","relations":["\u0007"],"later":1}"#);
+        let view =
+            RecordedView::parse(3, r#"{"name":"a\u001b[2J","relations":["\u0007"],"later":1}"#);
         let view = view.expect("it is JSON");
         assert_eq!((view.epoch, view.view.name.as_str()), (3, "a\u{FFFD}[2J"));
         assert_eq!(view.view.relations, ["\u{FFFD}"]);

@@ -73,7 +73,10 @@ impl Relations {
 
     /// Iterates over all edges with the names of their relations.
     pub fn all(&self) -> impl Iterator<Item = (&str, Subject, Subject)> {
-        self.edges.iter().flatten().map(|&(name, from, to)| (self.names[name as usize].as_str(), from, to))
+        self.edges
+            .iter()
+            .flatten()
+            .map(|&(name, from, to)| (self.names[name as usize].as_str(), from, to))
     }
 
     /// Iterates over the names of the relations.

@@ -42,7 +42,10 @@ mod tests {
 
     #[test]
     fn escape_sequences_and_direction_marks_lose_their_power() {
-        assert_eq!(sanitised("a\u{1b}[31mb\u{9b}c\nd\u{202e}e"), "a\u{FFFD}[31mb\u{FFFD}c d\u{FFFD}e");
+        assert_eq!(
+            sanitised("a\u{1b}[31mb\u{9b}c\nd\u{202e}e"),
+            "a\u{FFFD}[31mb\u{FFFD}c d\u{FFFD}e"
+        );
         assert_eq!(sanitised("größer, 大きい"), "größer, 大きい");
         assert_eq!(sanitised_bytes(&[b'a', 0xFF, b'b']), "a\u{FFFD}b");
     }

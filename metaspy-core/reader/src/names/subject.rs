@@ -30,7 +30,9 @@ impl Store {
             Some(kind) if !kind.process.is_empty() => {
                 format!("{}/{} #{}", kind.process, kind.short_name(), subject.key)
             }
-            Some(kind) if !kind.name.is_empty() => format!("{} #{}", kind.short_name(), subject.key),
+            Some(kind) if !kind.name.is_empty() => {
+                format!("{} #{}", kind.short_name(), subject.key)
+            }
             _ => format!("#{}", subject.key),
         }
     }

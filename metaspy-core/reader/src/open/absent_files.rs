@@ -27,8 +27,13 @@ pub struct AbsentFiles {
 impl AbsentFiles {
     /// Returns the absent files that a recording states, if any.
     pub(crate) fn read(words: Words<'_>) -> Option<Self> {
-        let (earlier, has_later) = (words.get(sb::EARLIER_FILES), words.get(sb::FOLLOWED) == IS_FOLLOWED);
-        (earlier > 0 || has_later).then(|| AbsentFiles { part: Some(earlier.saturating_add(1)), earlier, has_later })
+        let (earlier, has_later) =
+            (words.get(sb::EARLIER_FILES), words.get(sb::FOLLOWED) == IS_FOLLOWED);
+        (earlier > 0 || has_later).then(|| AbsentFiles {
+            part: Some(earlier.saturating_add(1)),
+            earlier,
+            has_later,
+        })
     }
 }
 

@@ -34,19 +34,24 @@ impl ClosingCounts {
                     sealed.events += u64::from(summary.events);
                 }
                 None => {
-                    sealed.blocks += ring.places_of(chunk).filter(|&place| ring.head(place).is_some()).count() as u64;
+                    sealed.blocks +=
+                        ring.places_of(chunk).filter(|&place| ring.head(place).is_some()).count()
+                            as u64;
                     sealed.events += ring.count(chunk, &folds).events;
                 }
             }
         }
-        ring.page_rows(&Folds::default(), |row| sealed.counted = sealed.counted.wrapping_add(row.0[COUNT]));
+        ring.page_rows(&Folds::default(), |row| {
+            sealed.counted = sealed.counted.wrapping_add(row.0[COUNT])
+        });
         Some(sealed)
     }
 
     /// Reads the counts in the first page. `None` if the recording was not closed, or was closed by
     /// version 1.0, which wrote no counts.
     pub fn read(words: Words<'_>) -> Option<Self> {
-        let counts = [sb::SEALED_BLOCKS, sb::SEALED_EVENTS, sb::SEALED_COUNTED].map(|at| words.get(at));
+        let counts =
+            [sb::SEALED_BLOCKS, sb::SEALED_EVENTS, sb::SEALED_COUNTED].map(|at| words.get(at));
         let is_closed = words.acquire(sb::STATE) == sb::STATE_CLOSED;
         (is_closed && counts != [0; 3]).then(|| ClosingCounts {
             blocks: counts[0],

@@ -34,7 +34,8 @@ pub enum OpenError {
     Empty(PathBuf),
     /// The first bytes differ from the bytes that begin every recording.
     NotARecording,
-    /// The first bytes are zeros: the writer has not finished the first page, or the beginning was lost.
+    /// The first bytes are zeros: the writer has not finished the first page, or the beginning was
+    /// lost.
     Unfinished,
     /// A later version of metaspy wrote it.
     Newer {
@@ -49,13 +50,25 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OpenError::Missing(path) => {
-                write!(f, "there is no file {}: `metaspy list` shows the recordings there are", file_name(path))
+                write!(
+                    f,
+                    "there is no file {}: `metaspy list` shows the recordings there are",
+                    file_name(path)
+                )
             }
             OpenError::NoFile(path) => {
-                write!(f, "{} is not a file: give the path of a recording (`.spy`) in it", file_name(path))
+                write!(
+                    f,
+                    "{} is not a file: give the path of a recording (`.spy`) in it",
+                    file_name(path)
+                )
             }
             OpenError::Unreadable(path, error) => {
-                write!(f, "{} cannot be read ({error}): check who owns it and its permissions", file_name(path))
+                write!(
+                    f,
+                    "{} cannot be read ({error}): check who owns it and its permissions",
+                    file_name(path)
+                )
             }
             OpenError::Empty(path) => {
                 write!(
@@ -66,7 +79,10 @@ impl fmt::Display for OpenError {
                 )
             }
             OpenError::NotARecording => {
-                write!(f, "this is not a metaspy recording: give a `.spy` file, or the name that `metaspy list` shows")
+                write!(
+                    f,
+                    "this is not a metaspy recording: give a `.spy` file, or the name that `metaspy list` shows"
+                )
             }
             OpenError::Unfinished => write!(
                 f,
@@ -78,7 +94,10 @@ impl fmt::Display for OpenError {
                 sb::MAJOR
             ),
             OpenError::Damaged(what) => {
-                write!(f, "this recording cannot be read: {what}; look for an undamaged copy, or record again")
+                write!(
+                    f,
+                    "this recording cannot be read: {what}; look for an undamaged copy, or record again"
+                )
             }
         }
     }
@@ -99,8 +118,8 @@ impl std::error::Error for OpenError {
 const BEGINNING: Duration = Duration::from_secs(1);
 /// Age of a file whose process may not have locked it.
 const UNLOCKED: Duration = Duration::from_millis(20);
-/// Maximum number of bytes in the holes of a file. To read them as zeros takes as long as to read data, and a file of a
-/// few bytes may have holes of any size.
+/// Maximum number of bytes in the holes of a file. To read them as zeros takes as long as to read
+/// data, and a file of a few bytes may have holes of any size.
 const MOST_HOLES: u64 = 512 << 20;
 
 /// Memory that a store reads. It is guarded against a file that is cut while it is mapped.
@@ -127,8 +146,8 @@ impl Mapped {
         Mapped { region, file: None, guarded, cut_at_holes: None }
     }
 
-    /// Maps a file for reading: all of it, unless most of it is holes. Where a process is just beginning its recording,
-    /// waits until it has begun.
+    /// Maps a file for reading: all of it, unless most of it is holes. Where a process is just
+    /// beginning its recording, waits until it has begun.
     pub fn file(path: &Path) -> Result<Self, OpenError> {
         let until = Instant::now() + BEGINNING;
         loop {
@@ -190,7 +209,8 @@ impl Drop for Mapped {
 /// True if a process records into the file, or may have made it and not yet locked it.
 fn is_beginning(path: &Path) -> bool {
     let Ok(file) = files::open(path) else { return false };
-    let age = file.metadata().and_then(|metadata| metadata.modified()).map(|modified| modified.elapsed());
+    let age =
+        file.metadata().and_then(|metadata| metadata.modified()).map(|modified| modified.elapsed());
     matches!(age, Ok(Ok(age)) if age < UNLOCKED) || writer_lock::is_taken(&file) == Some(true)
 }
 
@@ -210,9 +230,9 @@ fn map(file: &File, end: Option<u64>) -> io::Result<Mmap> {
     if let Some(end) = end {
         options.len(end as usize);
     }
-    // SAFETY: other processes may write and cut the file while it is mapped. The map goes straight into a `Region`,
-    // which hands out only atomic words, so a changing word is no undefined behaviour. `truncation::guard` handles
-    // access to pages that a cut removed.
+    // SAFETY: other processes may write and cut the file while it is mapped. The map goes straight
+    // into a `Region`, which hands out only atomic words, so a changing word is no undefined
+    // behaviour. `truncation::guard` handles access to pages that a cut removed.
     unsafe { options.map(file) }
 }
 

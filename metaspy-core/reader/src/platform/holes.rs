@@ -2,8 +2,8 @@
 
 use std::fs::File;
 
-/// Returns the start of the first hole with which the holes before `end` have more than `most` bytes. Returns `None` if
-/// there are fewer, or if the system does not tell.
+/// Returns the start of the first hole with which the holes before `end` have more than `most`
+/// bytes. Returns `None` if there are fewer, or if the system does not tell.
 #[cfg(target_os = "linux")]
 pub(crate) fn start_of_excess(file: &File, end: u64, most: u64) -> Option<u64> {
     let (mut at, mut holes) = (0, 0);

@@ -11,13 +11,19 @@ pub fn stay_loaded() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let here: fn() = stay_loaded;
-        // SAFETY: zero is a valid state of the structure, which is owned here and filled with a name that stays as long as
-        // the library. Nothing is loaded, and no code of the library runs.
+        // SAFETY: zero is a valid state of the structure, which is owned here and filled with a
+        // name that stays as long as the library. Nothing is loaded, and no code of the library
+        // runs.
         unsafe {
             let mut library: libc::Dl_info = std::mem::zeroed();
-            if libc::dladdr(here as *const libc::c_void, &mut library) != 0 && !library.dli_fname.is_null() {
+            if libc::dladdr(here as *const libc::c_void, &mut library) != 0
+                && !library.dli_fname.is_null()
+            {
                 // In the program itself this has no effect.
-                libc::dlopen(library.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+                libc::dlopen(
+                    library.dli_fname,
+                    libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+                );
             }
         }
     });

@@ -19,7 +19,11 @@ pub fn file(file: &File, bytes: usize) -> io::Result<MmapRaw> {
 
 /// Allocates bytes of a file on its disk. Returns an error if there is no room.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
-    if bytes == 0 || reserve(file, offset, bytes)? { Ok(()) } else { write_zeros(file, offset, bytes) }
+    if bytes == 0 || reserve(file, offset, bytes)? {
+        Ok(())
+    } else {
+        write_zeros(file, offset, bytes)
+    }
 }
 
 /// Allocates bytes like [`allocate`], without changing their content. Returns false if the system
@@ -30,7 +34,8 @@ pub fn reserve(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
         use std::os::fd::AsRawFd;
         loop {
             // SAFETY: the descriptor is open for the call; no memory is passed.
-            let answer = unsafe { libc::fallocate(file.as_raw_fd(), 0, offset as i64, bytes as i64) };
+            let answer =
+                unsafe { libc::fallocate(file.as_raw_fd(), 0, offset as i64, bytes as i64) };
             match answer {
                 0 => return Ok(true),
                 _ => match io::Error::last_os_error() {
@@ -69,7 +74,8 @@ pub fn populate(map: &MmapRaw, offset: usize, bytes: usize) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         match map.advise_range(memmap2::Advice::PopulateWrite, offset, bytes) {
-            // Kernels before 5.14 do not have this advice: the pages become present at their first use.
+            // Kernels before 5.14 do not have this advice: the pages become present at their first
+            // use.
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             answer => answer,
         }
@@ -81,7 +87,8 @@ pub fn populate(map: &MmapRaw, offset: usize, bytes: usize) -> io::Result<()> {
     }
 }
 
-/// Takes the pages of a shared mapping of a file out of this process. The next access reads them from the file.
+/// Takes the pages of a shared mapping of a file out of this process. The next access reads them
+/// from the file.
 pub fn page_out(map: &MmapRaw) {
     #[cfg(unix)]
     {
@@ -122,7 +129,8 @@ pub unsafe fn empty(address: *mut u8, bytes: usize) {
 pub unsafe fn cover(address: *mut u8, bytes: usize) -> bool {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: the caller guarantees that the content of the range is not used any more, so it can be replaced.
+    // SAFETY: the caller guarantees that the content of the range is not used any more, so it can
+    // be replaced.
     let at = unsafe { libc::mmap(address.cast(), bytes, protection, flags, -1, 0) };
     at != libc::MAP_FAILED
 }
@@ -136,9 +144,12 @@ pub unsafe fn cover(address: *mut u8, bytes: usize) -> bool {
 #[cfg(target_os = "linux")]
 pub unsafe fn replace(address: *mut u8, bytes: usize, file: &File, offset: u64) -> io::Result<()> {
     use std::os::fd::AsRawFd;
-    let (flags, protection) = (libc::MAP_SHARED | libc::MAP_FIXED, libc::PROT_READ | libc::PROT_WRITE);
+    let (flags, protection) =
+        (libc::MAP_SHARED | libc::MAP_FIXED, libc::PROT_READ | libc::PROT_WRITE);
     // SAFETY: the caller guarantees that the range can be replaced.
-    let at = unsafe { libc::mmap(address.cast(), bytes, protection, flags, file.as_raw_fd(), offset as i64) };
+    let at = unsafe {
+        libc::mmap(address.cast(), bytes, protection, flags, file.as_raw_fd(), offset as i64)
+    };
     if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

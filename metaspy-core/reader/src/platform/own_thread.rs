@@ -6,7 +6,10 @@ use std::thread::{Builder, JoinHandle};
 /// Starts a thread that receives no signal. The program's signals are for the program's threads: a
 /// handler on this thread would be no call of the program, and a signal that the program waits for
 /// would end the program.
-pub fn spawn<R: Send + 'static>(name: &str, run: impl FnOnce() -> R + Send + 'static) -> io::Result<JoinHandle<R>> {
+pub fn spawn<R: Send + 'static>(
+    name: &str,
+    run: impl FnOnce() -> R + Send + 'static,
+) -> io::Result<JoinHandle<R>> {
     without_signals(|| Builder::new().name(name.into()).spawn(run))
 }
 
@@ -24,11 +27,18 @@ pub fn without_signals<R>(run: impl FnOnce() -> R) -> R {
     }
     // SAFETY: zeros are a valid set, and the calls write only into these two.
     let _restored = unsafe {
-        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
+        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) =
+            (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&mut all);
-        for fault in
-            [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS, libc::SIGABRT]
-        {
+        for fault in [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGILL,
+            libc::SIGFPE,
+            libc::SIGTRAP,
+            libc::SIGSYS,
+            libc::SIGABRT,
+        ] {
             libc::sigdelset(&mut all, fault);
         }
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);

@@ -98,7 +98,8 @@ pub enum RowKey {
     Subject(SiteId, Subject),
     /// A callee, and its caller if the caller was observed.
     Caller(SiteId, Option<SiteId>),
-    /// A calling context: a site, and the id of the context that called it. Site 0 is code without hooks.
+    /// A calling context: a site, and the id of the context that called it. Site 0 is code without
+    /// hooks.
     Context(SiteId, u64),
     /// A callee, the kind that stands for a type, and the value that has the type.
     Type(SiteId, KindId, TypeKey),
@@ -124,9 +125,15 @@ impl RowKey {
         let site = SiteId(key.site);
         match kind {
             KeyKind::Site => RowKey::Site(site),
-            KeyKind::Subject => RowKey::Subject(site, Subject::new(KindId(key.second as u16), key.key)),
-            KeyKind::Type => RowKey::Type(site, KindId(key.second as u16), TypeKey::unpack(key.key)),
-            KeyKind::Caller => RowKey::Caller(site, Some(SiteId(key.second)).filter(|caller| caller.0 != 0)),
+            KeyKind::Subject => {
+                RowKey::Subject(site, Subject::new(KindId(key.second as u16), key.key))
+            }
+            KeyKind::Type => {
+                RowKey::Type(site, KindId(key.second as u16), TypeKey::unpack(key.key))
+            }
+            KeyKind::Caller => {
+                RowKey::Caller(site, Some(SiteId(key.second)).filter(|caller| caller.0 != 0))
+            }
             KeyKind::Context => RowKey::Context(site, key.key),
             KeyKind::Sampled => RowKey::Sampled(site, KindId(key.second as u16), key.key),
         }
@@ -136,24 +143,37 @@ impl RowKey {
 impl ProfileRow {
     /// Returns the value of a column of its table.
     pub fn value(&self, table: &ProfileTable, column: usize) -> Value {
-        let word = self.words.iter().find(|(at, _)| usize::from(*at) == column).map_or(0, |(_, word)| *word);
-        let Some(column) = table.columns.get(column).filter(|_| word != 0) else { return Value::Empty };
+        let word = self
+            .words
+            .iter()
+            .find(|(at, _)| usize::from(*at) == column)
+            .map_or(0, |(_, word)| *word);
+        let Some(column) = table.columns.get(column).filter(|_| word != 0) else {
+            return Value::Empty;
+        };
         let value = column.merge.value(word);
         match &column.kind {
-            ColumnKind::Number if column.at_most.is_some_and(|most| value >= most) => Value::AtLeast(value),
-            ColumnKind::Number if self.is_incomplete && column.merge != Merge::Min => Value::AtLeast(value),
+            ColumnKind::Number if column.at_most.is_some_and(|most| value >= most) => {
+                Value::AtLeast(value)
+            }
+            ColumnKind::Number if self.is_incomplete && column.merge != Merge::Min => {
+                Value::AtLeast(value)
+            }
             ColumnKind::Number => Value::Number(value),
             ColumnKind::Ticks if self.is_incomplete && column.merge != Merge::Min => {
                 Value::AtLeastNs(table.tick_ns.ns(value))
             }
             ColumnKind::Ticks => Value::Ns(table.tick_ns.ns(value)),
-            ColumnKind::Choice(names) => match value.checked_sub(1).and_then(|at| names.get(at as usize)) {
-                Some(name) => Value::Choice(name.clone()),
-                None => Value::Number(value),
-            },
+            ColumnKind::Choice(names) => {
+                match value.checked_sub(1).and_then(|at| names.get(at as usize)) {
+                    Some(name) => Value::Choice(name.clone()),
+                    None => Value::Number(value),
+                }
+            }
             ColumnKind::Flags(names) => {
                 let flag = |bit: usize| 1 << bit;
-                let set = names.iter().take(64).enumerate().filter(|(bit, _)| value & flag(*bit) != 0);
+                let set =
+                    names.iter().take(64).enumerate().filter(|(bit, _)| value & flag(*bit) != 0);
                 Value::Flags(set.map(|(_, name)| name.clone()).collect())
             }
         }
@@ -217,8 +237,11 @@ impl Store {
         let mut profiles: Vec<Profile> = Vec::new();
         let tick_ns = TickNs::of(self);
         for DeclaredTable { def, raw } in tables {
-            let is_of = |profile: &Profile| (profile.installation, &profile.name) == (def.installation, &def.profile);
-            let is_incomplete = |site| raw.incomplete.contains(&site) || raw.incomplete.contains(&0);
+            let is_of = |profile: &Profile| {
+                (profile.installation, &profile.name) == (def.installation, &def.profile)
+            };
+            let is_incomplete =
+                |site| raw.incomplete.contains(&site) || raw.incomplete.contains(&0);
             let row = |(key, words): (Key, _)| {
                 let is_incomplete = is_incomplete(key.site);
                 ProfileRow { key: RowKey::of(def.key, key), words, is_incomplete }
@@ -227,7 +250,15 @@ impl Store {
             rows.sort_unstable_by_key(|row| row.key);
             let found = profiles.iter().position(is_of);
             let TableDef { profile, installation, name, key, columns } = def;
-            let table = ProfileTable { name, key, columns, rows, lost: raw.lost, incomplete: raw.incomplete, tick_ns };
+            let table = ProfileTable {
+                name,
+                key,
+                columns,
+                rows,
+                lost: raw.lost,
+                incomplete: raw.incomplete,
+                tick_ns,
+            };
             match found {
                 Some(at) => profiles[at].tables.push(table),
                 None => profiles.push(Profile { name: profile, installation, tables: vec![table] }),

@@ -19,7 +19,8 @@ impl TickNs {
     pub fn ns(self, ticks: u64) -> u64 {
         match self.ticks {
             0 => ticks,
-            per => (u128::from(ticks) * u128::from(self.ns) / u128::from(per)).min(u64::MAX.into()) as u64,
+            per => (u128::from(ticks) * u128::from(self.ns) / u128::from(per)).min(u64::MAX.into())
+                as u64,
         }
     }
 }

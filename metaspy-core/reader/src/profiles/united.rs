@@ -21,7 +21,9 @@ impl Store {
     /// Returns the tables of each installation.
     pub(super) fn declared_tables(&self) -> Vec<DeclaredTable> {
         let tables = self.profile_tables().into_iter();
-        tables.map(|(number, raw)| DeclaredTable { def: self.names().tables[&number].clone(), raw }).collect()
+        tables
+            .map(|(number, raw)| DeclaredTable { def: self.names().tables[&number].clone(), raw })
+            .collect()
     }
 
     /// Unites the tables of each profiler that have the same name, key and columns, in the order of
@@ -39,7 +41,10 @@ impl Store {
                 }
             }
         }
-        united.into_iter().map(|(def, installations)| DeclaredTable { raw: installations.united(&def), def }).collect()
+        united
+            .into_iter()
+            .map(|(def, installations)| DeclaredTable { raw: installations.united(&def), def })
+            .collect()
     }
 }
 
@@ -83,7 +88,9 @@ impl Installations {
             match around.filter(|around| self.0.contains_key(around)) {
                 None => united.add(def, own),
                 Some(around) => {
-                    let seen = within.entry(around).or_insert_with(|| Seen { raw: RawTable::default(), overlaps: 0 });
+                    let seen = within
+                        .entry(around)
+                        .or_insert_with(|| Seen { raw: RawTable::default(), overlaps: 0 });
                     seen.raw.add(def, own);
                     seen.overlaps |= overlaps;
                 }
@@ -94,8 +101,13 @@ impl Installations {
 
     /// Returns an installation that no other is within; in a cycle, any of it.
     fn innermost(&self) -> Option<u32> {
-        let around: BTreeSet<u32> = self.0.values().flatten().filter_map(|table| table.within).collect();
-        self.0.keys().copied().rfind(|it| !around.contains(it)).or_else(|| self.0.keys().next_back().copied())
+        let around: BTreeSet<u32> =
+            self.0.values().flatten().filter_map(|table| table.within).collect();
+        self.0
+            .keys()
+            .copied()
+            .rfind(|it| !around.contains(it))
+            .or_else(|| self.0.keys().next_back().copied())
     }
 }
 
@@ -117,11 +129,15 @@ impl RawTable {
         for (key, words) in inner.rows {
             let is_in_both = self.rows.contains_key(&key);
             for (column, word) in words {
-                let is_sum = def.columns.get(usize::from(column)).is_some_and(|column| column.merge == Merge::Sum);
+                let is_sum = def
+                    .columns
+                    .get(usize::from(column))
+                    .is_some_and(|column| column.merge == Merge::Sum);
                 if is_sum && is_in_both && overlaps {
                     self.incomplete.insert(key.site);
                 }
-                let known = self.rows.get(&key).and_then(|row| row.iter().find(|(at, _)| *at == column));
+                let known =
+                    self.rows.get(&key).and_then(|row| row.iter().find(|(at, _)| *at == column));
                 match known.map(|(_, known)| *known).filter(|_| is_sum) {
                     Some(known) => self.put(def, key, column, word.saturating_sub(known)),
                     None => self.put(def, key, column, word),
@@ -161,7 +177,11 @@ mod tests {
         assert_eq!(united(&[(1, 5, None, 0), (2, 3, None, 0)]), (8, false), "one after the other");
         assert_eq!(united(&[(1, 5, None, 0), (2, 3, Some(1), 0)]), (5, false));
         assert_eq!(united(&[(1, 5, None, 0), (2, 3, Some(1), 0), (3, 2, Some(2), 0)]), (5, false));
-        assert_eq!(united(&[(1, 0, None, 0), (2, 3, Some(1), 0), (3, 2, Some(1), 0)]), (5, false), "not observed");
+        assert_eq!(
+            united(&[(1, 0, None, 0), (2, 3, Some(1), 0), (3, 2, Some(1), 0)]),
+            (5, false),
+            "not observed"
+        );
     }
 
     #[test]

@@ -11,7 +11,8 @@ pub enum Value {
     Empty,
     /// A number, in the unit of its column.
     Number(u64),
-    /// A number that is a lower bound: the profiler stopped counting there, or a value found no room.
+    /// A number that is a lower bound: the profiler stopped counting there, or a value found no
+    /// room.
     AtLeast(u64),
     /// A length of time in ns.
     Ns(u64),
@@ -28,9 +29,10 @@ impl Value {
     pub fn number(&self) -> Option<u64> {
         match self {
             Value::Empty => None,
-            Value::Number(number) | Value::AtLeast(number) | Value::Ns(number) | Value::AtLeastNs(number) => {
-                Some(*number)
-            }
+            Value::Number(number)
+            | Value::AtLeast(number)
+            | Value::Ns(number)
+            | Value::AtLeastNs(number) => Some(*number),
             Value::Choice(_) => Some(1),
             Value::Flags(names) => Some(u64::from(!names.is_empty())),
         }
@@ -45,7 +47,9 @@ impl Value {
     #[must_use]
     pub fn merged(self, other: Value, column: &Column) -> Value {
         let place = |name: &String| match &column.kind {
-            ColumnKind::Choice(names) | ColumnKind::Flags(names) => names.iter().position(|other| other == name),
+            ColumnKind::Choice(names) | ColumnKind::Flags(names) => {
+                names.iter().position(|other| other == name)
+            }
             _ => None,
         };
         match (self, other) {

@@ -34,7 +34,8 @@ pub struct Head {
     pub epoch: u32,
     pub base: u64,
     pub lost_before: u64,
-    /// True if only some of its events are stored, because they are kept, and the others are folded.
+    /// True if only some of its events are stored, because they are kept, and the others are
+    /// folded.
     pub is_kept: bool,
 }
 
@@ -91,7 +92,8 @@ impl<'a> Ring<'a> {
     pub fn block(self, place: u64) -> Words<'a> {
         let at = place as usize * BLOCK_WORDS;
         if at < self.layout.chunks.len {
-            self.words.slice(self.layout.chunks.at + at, BLOCK_WORDS.min(self.layout.chunks.len - at))
+            self.words
+                .slice(self.layout.chunks.at + at, BLOCK_WORDS.min(self.layout.chunks.len - at))
         } else {
             self.words.slice(usize::MAX, 0)
         }
@@ -204,7 +206,8 @@ fn head(words: Words<'_>, place: u64, sequence: u64) -> Head {
     }
 }
 
-/// Copies slots. The commit word of a slot is loaded first, so the copied words are never older than it.
+/// Copies slots. The commit word of a slot is loaded first, so the copied words are never older
+/// than it.
 #[inline(always)]
 fn copy(words: Words<'_>, to: &mut [u64; BLOCK_WORDS]) {
     for slot in 0..words.len().min(BLOCK_WORDS) / SLOT_WORDS {
@@ -270,8 +273,9 @@ impl Block {
     /// Iterates over words 1 to 3 of each mark of an open call at the beginning of the block.
     pub fn open_marks(&self) -> impl Iterator<Item = [u64; 3]> {
         let slots = self.words.chunks_exact(SLOT_WORDS).skip(1);
-        let is_open =
-            |slot: &&[u64]| Commit::unpack(slot[0]).site == Mark::Open as u32 && slot::lap(slot[0]) == self.lap;
+        let is_open = |slot: &&[u64]| {
+            Commit::unpack(slot[0]).site == Mark::Open as u32 && slot::lap(slot[0]) == self.lap
+        };
         slots.take_while(is_open).map(|slot| [slot[1], slot[2], slot[3]])
     }
 
@@ -337,7 +341,14 @@ impl<'b> Iterator for Records<'b> {
             self.slot += 1;
             let Commit { start, site, .. } = commit;
             if site < FIRST_MARK {
-                return Some(Record::Event(Slot { slot, start, site, cause: words[1], key: words[2], end: words[3] }));
+                return Some(Record::Event(Slot {
+                    slot,
+                    start,
+                    site,
+                    cause: words[1],
+                    key: words[2],
+                    end: words[3],
+                }));
             }
             match Mark::from_site(site) {
                 Some(Mark::Detail) => {
@@ -345,11 +356,17 @@ impl<'b> Iterator for Records<'b> {
                     let slots = slot::detail_slots(bytes);
                     self.slot = slot + slots;
                     let words = &words[..(slots * SLOT_WORDS).min(words.len())];
-                    let mark = MarkSlot { mark: Mark::Detail, start, event: words[1], words: &words[2..] };
+                    let mark =
+                        MarkSlot { mark: Mark::Detail, start, event: words[1], words: &words[2..] };
                     return Some(Record::Mark(mark));
                 }
                 Some(mark) => {
-                    return Some(Record::Mark(MarkSlot { mark, start, event: words[1], words: &words[2..4] }));
+                    return Some(Record::Mark(MarkSlot {
+                        mark,
+                        start,
+                        event: words[1],
+                        words: &words[2..4],
+                    }));
                 }
                 // A mark of a later version takes one slot.
                 None => {}
@@ -404,9 +421,11 @@ impl Slot {
     /// Returns the ticks of the event, if it has ended, was timed, and is no instant.
     #[inline(always)]
     pub fn span(&self) -> Option<u64> {
-        // The outcomes with a length, as bits. A lookup needs no branch, and outcomes are hard to predict.
-        const WITH_LENGTH: u8 =
-            !(1 << Outcome::Running as u8 | 1 << Outcome::Moved as u8 | 1 << Outcome::Instant as u8);
+        // The outcomes with a length, as bits. A lookup needs no branch, and outcomes are hard to
+        // predict.
+        const WITH_LENGTH: u8 = !(1 << Outcome::Running as u8
+            | 1 << Outcome::Moved as u8
+            | 1 << Outcome::Instant as u8);
         let outcome = 1 << self.outcome_bits();
         let has_length = WITH_LENGTH & outcome != 0;
         (has_length & self.is_timed()).then(|| slot::span(self.end))

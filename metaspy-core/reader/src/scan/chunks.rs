@@ -41,7 +41,8 @@ impl Chunk {
 /// Part of the window in which the blocks of each lane are in their own order.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
-    /// A chunk that a single lap filled, and whose lanes took its blocks behind those of the units before.
+    /// A chunk that a single lap filled, and whose lanes took its blocks behind those of the units
+    /// before.
     Chunk(Chunk),
     /// A block of another chunk.
     Block(Head),
@@ -80,7 +81,9 @@ impl Unit {
                 let before = (ring.places_of(chunk.index).count() as u64).saturating_sub(1);
                 // A chunk that is filled again meanwhile is of no order.
                 let newest = ring.newest_of_last_place(chunk);
-                newest.map_or((lanes, 0, u64::MAX), |newest| (lanes, newest.saturating_sub(before), newest))
+                newest.map_or((lanes, 0, u64::MAX), |newest| {
+                    (lanes, newest.saturating_sub(before), newest)
+                })
             }
             Unit::Block(head) => (bit(head.lane), head.sequence, head.sequence),
         }
@@ -121,7 +124,8 @@ impl Ring<'_> {
     ///
     /// Reads the summaries, and the headers of chunks without a summary.
     pub fn chunks(self) -> Vec<Chunk> {
-        let mut chunks: Vec<Chunk> = (0..self.chunk_count()).filter_map(|index| self.chunk(index)).collect();
+        let mut chunks: Vec<Chunk> =
+            (0..self.chunk_count()).filter_map(|index| self.chunk(index)).collect();
         // A ring is two rising runs, so a stable sort of nearly sorted input is fast.
         chunks.sort_by_key(|chunk| (chunk.first, chunk.index));
         chunks
@@ -162,13 +166,15 @@ impl Ring<'_> {
         self.places_of(chunk.index).filter_map(move |place| self.head(place)).map(Unit::Block)
     }
 
-    /// Returns true if a single lap filled the chunk, so that its blocks are in the order of their places. A lane that
-    /// takes an older block than its last one begins a lap later in it, so neighbours may be of any laps.
+    /// Returns true if a single lap filled the chunk, so that its blocks are in the order of their
+    /// places. A lane that takes an older block than its last one begins a lap later in it, so
+    /// neighbours may be of any laps.
     fn is_of_one_lap(self, chunk: &Chunk) -> bool {
         let Some(newest) = self.newest_of_last_place(chunk) else { return false };
         let is_first = newest / self.layout.blocks <= 1;
         let sequence = |place| self.block(place).acquire(header::SEQUENCE);
-        let is_newest = |(before, place): (u64, u64)| sequence(place).checked_add(before) == Some(newest);
+        let is_newest =
+            |(before, place): (u64, u64)| sequence(place).checked_add(before) == Some(newest);
         is_first || (0..).zip(self.places_of(chunk.index).rev()).all(is_newest)
     }
 
@@ -178,8 +184,9 @@ impl Ring<'_> {
         (chunk.summary?.stamp == stamp(sequence)).then_some(sequence)
     }
 
-    /// Returns the chunks that have a lane's blocks before older ones, or behind newer ones, of other units. A chunk comes at
-    /// its first block, and a lane may take one of the others much later.
+    /// Returns the chunks that have a lane's blocks before older ones, or behind newer ones, of
+    /// other units. A chunk comes at its first block, and a lane may take one of the others much
+    /// later.
     fn out_of_order(self, units: &[Unit]) -> HashSet<u64> {
         let spans: Vec<_> = units.iter().map(|unit| unit.lanes_and_sequences(self)).collect();
         let lanes = |filter| bits(filter).map(|lane| lane as usize);

@@ -86,11 +86,19 @@ impl<'a> Ring<'a> {
     }
 
     /// Adds the events of a chunk to the counts of their subjects.
-    pub fn count_subjects(self, chunk: u64, folds: &Folds, levels: Levels, counts: &mut SubjectCounts) {
+    pub fn count_subjects(
+        self,
+        chunk: u64,
+        folds: &Folds,
+        levels: Levels,
+        counts: &mut SubjectCounts,
+    ) {
         let mut keys = [0; BLOCK_SLOTS];
         for place in self.places_of(chunk) {
             let Some((words, sequence, lap, first)) = self.enter(place, folds) else { continue };
-            let common = CommonBits::all(words, self.block(place + 1), |slot, _, at| keys[slot] = words.get(at + 2));
+            let common = CommonBits::all(words, self.block(place + 1), |slot, _, at| {
+                keys[slot] = words.get(at + 2)
+            });
             let one_kind = slot::kind(common.ends) == slot::kind(common.common_ends);
             if first == 1 && common.are_events(lap) && levels.are_plain(common.ends) && one_kind {
                 if is_unchanged(words, sequence) {
@@ -147,11 +155,12 @@ struct CommonBits {
 }
 
 impl CommonBits {
-    /// Passes slot, commit word and first word of each of the 127 slots to `each`. Prefetches the next block at the
-    /// same pace.
+    /// Passes slot, commit word and first word of each of the 127 slots to `each`. Prefetches the
+    /// next block at the same pace.
     #[inline(always)]
     fn all(words: Words<'_>, next: Words<'_>, mut each: impl FnMut(usize, u64, usize)) -> Self {
-        let mut common = CommonBits { commits: 0, common_commits: u64::MAX, ends: 0, common_ends: u64::MAX };
+        let mut common =
+            CommonBits { commits: 0, common_commits: u64::MAX, ends: 0, common_ends: u64::MAX };
         if words.len() != BLOCK_WORDS {
             return CommonBits { common_commits: 0, ..common };
         }
@@ -180,11 +189,14 @@ impl CommonBits {
     #[inline(always)]
     fn are_events(&self, lap: u8) -> bool {
         let is_of_lap = |commits| slot::lap(commits) == lap;
-        is_of_lap(self.commits) && is_of_lap(self.common_commits) && !slot::may_hold_marks(self.commits)
+        is_of_lap(self.commits)
+            && is_of_lap(self.common_commits)
+            && !slot::may_hold_marks(self.commits)
     }
 }
 
-/// Passes the first word and the site of each event from `slot` on to `each`, and returns the number of marks.
+/// Passes the first word and the site of each event from `slot` on to `each`, and returns the
+/// number of marks.
 #[inline(always)]
 fn events_of(words: Words<'_>, lap: u8, slot: usize, mut each: impl FnMut(usize, u32)) -> u64 {
     let mut marks = 0;
@@ -202,7 +214,9 @@ fn events_of(words: Words<'_>, lap: u8, slot: usize, mut each: impl FnMut(usize,
         marks += u64::from(Mark::from_site(commit.site).is_some());
         at += SLOT_WORDS
             * match Mark::from_site(commit.site) {
-                Some(Mark::Detail) => slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX)),
+                Some(Mark::Detail) => {
+                    slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX))
+                }
                 _ => 1,
             };
     }
@@ -226,13 +240,18 @@ pub struct SubjectCounts {
 const KINDS: usize = 64;
 /// Keys below this are small for every kind.
 const SMALL: usize = 65_536;
-/// Keys below this are small as long as the counts of all kinds have room: 32 MiB. An index takes one access to memory, a
-/// hash table three.
+/// Keys below this are small as long as the counts of all kinds have room: 32 MiB. An index takes
+/// one access to memory, a hash table three.
 const SMALL_MAX: usize = 1 << 22;
 
 impl SubjectCounts {
     pub fn new() -> Self {
-        SubjectCounts { small: vec![(0, Vec::new()); KINDS], small_len: 0, table: Table::new(), counts: Vec::new() }
+        SubjectCounts {
+            small: vec![(0, Vec::new()); KINDS],
+            small_len: 0,
+            table: Table::new(),
+            counts: Vec::new(),
+        }
     }
 
     /// Counts events of a subject.
@@ -243,7 +262,8 @@ impl SubjectCounts {
             *count += events;
             return;
         }
-        let row = self.table.row(Key { key, who: kind.into() }, || Key { key: 0, who: OTHERS.into() });
+        let row =
+            self.table.row(Key { key, who: kind.into() }, || Key { key: 0, who: OTHERS.into() });
         match self.counts.get_mut(row) {
             Some(count) => *count += events,
             None => self.counts.push(events),
@@ -283,7 +303,8 @@ impl SubjectCounts {
         while let Some((&first, behind)) = keys.split_first() {
             let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
             let small = if *owner == kind && kind != 0 { &mut small[..] } else { &mut [] };
-            let known = |key: &&u64| small.get_mut(**key as usize).map(|count| *count += 1).is_some();
+            let known =
+                |key: &&u64| small.get_mut(**key as usize).map(|count| *count += 1).is_some();
             match keys.iter().take_while(known).count() {
                 // The first key is new or not small.
                 0 => {
@@ -302,7 +323,8 @@ impl SubjectCounts {
             counted.map(|(key, &count)| (Subject::new(KindId(*kind), key), count))
         });
         let keys = self.table.keys().iter().zip(&self.counts);
-        small.chain(keys.map(|(key, &count)| (Subject::new(KindId(key.who as u16), key.key), count)))
+        small
+            .chain(keys.map(|(key, &count)| (Subject::new(KindId(key.who as u16), key.key), count)))
     }
 }
 
@@ -331,7 +353,8 @@ mod tests {
             let mut part = SubjectCounts::new();
             for kind in 1..=40 {
                 // The largest keys have no room in the end.
-                let keys: Vec<u64> = (0..100).map(|at| at * step * (SMALL_MAX as u64 / 200) + 7).collect();
+                let keys: Vec<u64> =
+                    (0..100).map(|at| at * step * (SMALL_MAX as u64 / 200) + 7).collect();
                 part.add_all(&keys, kind);
             }
             assert!(part.small_len <= SMALL_MAX + KINDS * SMALL, "{}", part.small_len);

@@ -52,7 +52,12 @@ impl CurrentEvents {
     /// with `None` if the events of that time have left the window. Moments are ticks, and must
     /// rise, also from call to call. All events that began before the last moment must have been
     /// written.
-    pub fn at(&mut self, store: &Store, ticks: &[u64], mut each: impl FnMut(u64, Option<&[Enclosing]>)) {
+    pub fn at(
+        &mut self,
+        store: &Store,
+        ticks: &[u64],
+        mut each: impl FnMut(u64, Option<&[Enclosing]>),
+    ) {
         let Some(&first) = ticks.first() else { return };
         let (ring, asyncs) = (store.ring(), store.asyncs());
         let is_async = |slot: &Slot| asyncs.get(slot.site as usize).copied().unwrap_or(false);
@@ -66,9 +71,15 @@ impl CurrentEvents {
             let mut records = block.records();
             match self.last {
                 Some((sequence, ..)) if head.sequence < sequence => continue,
-                Some((sequence, _, slot)) if head.sequence == sequence => records = block.records_from(slot),
+                Some((sequence, _, slot)) if head.sequence == sequence => {
+                    records = block.records_from(slot)
+                }
                 _ => {
-                    let is_gap = if self.last.is_some() { blocks_left(ring, self.last) } else { has_wrapped(ring) };
+                    let is_gap = if self.last.is_some() {
+                        blocks_left(ring, self.last)
+                    } else {
+                        has_wrapped(ring)
+                    };
                     if is_gap {
                         while let Some(tick) = ticks.next_if(|&tick| tick < head.base) {
                             each(tick, None);
@@ -112,7 +123,8 @@ impl CurrentEvents {
             && let Some((outer, slot)) = ring.peek(id)
             && outer.lane == head.lane
         {
-            let end = slot.span().map(|span| outer.base.saturating_add(slot.start).saturating_add(span));
+            let end =
+                slot.span().map(|span| outer.base.saturating_add(slot.start).saturating_add(span));
             if surrounds(&slot) && end.is_none_or(|end| end > start) {
                 self.open.push((enclosing(&outer, &slot), end));
             }
@@ -139,7 +151,9 @@ impl CurrentEvents {
             if end.is_none()
                 && let Some((head, slot)) = ring.peek(event.id)
             {
-                *end = slot.span().map(|span| head.base.saturating_add(slot.start).saturating_add(span));
+                *end = slot
+                    .span()
+                    .map(|span| head.base.saturating_add(slot.start).saturating_add(span));
             }
         }
         // An inner event ends with the outer event at the latest.
@@ -154,7 +168,10 @@ impl CurrentEvents {
 /// Returns true if everything that a thread does in the time of this event is inside the event.
 fn surrounds(slot: &Slot) -> bool {
     let level = metaspy_format::slot::level(slot.end);
-    slot.is_timed() && slot.outcome() != Outcome::Instant && slot.outcome() != Outcome::Moved && level == 0
+    slot.is_timed()
+        && slot.outcome() != Outcome::Instant
+        && slot.outcome() != Outcome::Moved
+        && level == 0
 }
 
 fn enclosing(head: &Head, slot: &Slot) -> Enclosing {
@@ -164,7 +181,10 @@ fn enclosing(head: &Head, slot: &Slot) -> Enclosing {
 /// Returns true if blocks were used again, so that early events may be missing.
 fn has_wrapped(ring: Ring<'_>) -> bool {
     let first = (0..ring.places().min(64)).filter_map(|place| ring.head(place));
-    first.map(|head| head.sequence).max().is_some_and(|newest| newest >= ring.layout.blocks.saturating_mul(2))
+    first
+        .map(|head| head.sequence)
+        .max()
+        .is_some_and(|newest| newest >= ring.layout.blocks.saturating_mul(2))
 }
 
 /// Returns true if the block that was read last is gone, so that later blocks may be missing too.
@@ -198,7 +218,9 @@ mod tests {
     fn sites(events: &mut CurrentEvents, store: &Store, ticks: &[u64]) -> Vec<String> {
         let mut found = Vec::new();
         events.at(store, ticks, |_, around| {
-            let text = |of: &[Enclosing]| of.iter().map(|it| it.site.0.to_string()).collect::<Vec<_>>().join(" ");
+            let text = |of: &[Enclosing]| {
+                of.iter().map(|it| it.site.0.to_string()).collect::<Vec<_>>().join(" ")
+            };
             found.push(around.map_or("?".into(), text));
         });
         found
@@ -216,7 +238,11 @@ mod tests {
         event(&mut writer, 4, 150, 40, Some(outer));
         event(&mut writer, 9, 155, 5, None);
         let mut events = CurrentEvents::new(LaneId(0));
-        let all = sites(&mut events, &writer.store(), &[50, 100, 110, 129, 130, 149, 157, 160, 199, 200, 900]);
+        let all = sites(
+            &mut events,
+            &writer.store(),
+            &[50, 100, 110, 129, 130, 149, 157, 160, 199, 200, 900],
+        );
         assert_eq!(all, ["", "1", "1 2", "1 2", "1", "1", "1 4 9", "1 4", "1", "", ""]);
         // Each call passes a single moment, while later events are there already.
         let mut events = CurrentEvents::new(LaneId(0));
@@ -234,9 +260,18 @@ mod tests {
         let mut events = CurrentEvents::new(LaneId(0));
         assert_eq!(sites(&mut events, &writer.store(), &[5, 20]), ["", "1"]);
         for start in (30..3000).step_by(10) {
-            writer.event(Draft { site: 2, start, span: Some(5), cause: Some(running), ..Draft::default() });
+            writer.event(Draft {
+                site: 2,
+                start,
+                span: Some(5),
+                cause: Some(running),
+                ..Draft::default()
+            });
         }
-        assert_eq!(sites(&mut events, &writer.store(), &[32, 36, 2992, 2996]), ["1 2", "1", "1 2", "1"]);
+        assert_eq!(
+            sites(&mut events, &writer.store(), &[32, 36, 2992, 2996]),
+            ["1 2", "1", "1 2", "1"]
+        );
         // Another lane has no events.
         assert_eq!(sites(&mut CurrentEvents::new(LaneId(7)), &writer.store(), &[32]), [""]);
     }
@@ -250,6 +285,9 @@ mod tests {
         }
         let store = writer.store();
         let last = (64 * 127 + 126) * 10;
-        assert_eq!(sites(&mut CurrentEvents::new(LaneId(0)), &store, &[2, 12, last + 2]), ["?", "?", "1"]);
+        assert_eq!(
+            sites(&mut CurrentEvents::new(LaneId(0)), &store, &[2, 12, last + 2]),
+            ["?", "?", "1"]
+        );
     }
 }

@@ -26,7 +26,8 @@ impl Rows {
         event.row = row(&mut self.pairs, subject.key, join(site, subject.kind.0.into()));
         if event.event.subject.is_some() {
             if self.last.0 != subject {
-                self.last = (subject, row(&mut self.subjects, subject.key, join(0, subject.kind.0.into())));
+                self.last =
+                    (subject, row(&mut self.subjects, subject.key, join(0, subject.kind.0.into())));
             }
             event.subject_row = self.last.1;
         }

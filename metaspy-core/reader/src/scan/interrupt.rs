@@ -34,7 +34,10 @@ pub(super) struct Interruptible {
 /// # Ok(())
 /// # }
 /// ```
-pub fn interruptible<T>(goes_on: Arc<dyn Fn() -> bool + Send + Sync>, read: impl FnOnce() -> T) -> Option<T> {
+pub fn interruptible<T>(
+    goes_on: Arc<dyn Fn() -> bool + Send + Sync>,
+    read: impl FnOnce() -> T,
+) -> Option<T> {
     let own = Interruptible { goes_on, is_interrupted: Arc::default() };
     let result = within(Some(own.clone()), read);
     (!own.is_interrupted.load(Ordering::Relaxed)).then_some(result)
@@ -85,7 +88,14 @@ mod tests {
             let (asked, worked) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
             let counting = asked.clone();
             let goes_on = Arc::new(move || counting.fetch_add(1, Ordering::Relaxed) < 100);
-            let scan = || scan::each(&items, threads, || (), |(), _| _ = worked.fetch_add(1, Ordering::Relaxed));
+            let scan = || {
+                scan::each(
+                    &items,
+                    threads,
+                    || (),
+                    |(), _| _ = worked.fetch_add(1, Ordering::Relaxed),
+                )
+            };
             assert!(interruptible(goes_on, scan).is_none());
             assert_eq!(worked.load(Ordering::Relaxed), 100);
             // The next read of the thread is another one.

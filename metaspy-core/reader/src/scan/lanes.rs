@@ -34,7 +34,8 @@ impl Store {
             let state = rows.acquire(at + row::STATE);
             let id = LaneId(number as u32);
             let short = || {
-                let bytes: Vec<u8> = (0..4).flat_map(|word| rows.get(at + row::NAME + word).to_le_bytes()).collect();
+                let bytes: Vec<u8> =
+                    (0..4).flat_map(|word| rows.get(at + row::NAME + word).to_le_bytes()).collect();
                 sanitised_bytes(bytes.split(|&byte| byte == 0).next().unwrap_or_default())
             };
             (state != 0).then(|| RecordedLane {
@@ -70,7 +71,8 @@ impl<'a> LaneBlocks<'a> {
         let lane = event.lane.0;
         let place = header::place(event.id.sequence(), ring.layout.blocks);
         let units = units(ring, lane);
-        let from = units.iter().position(|unit| unit.places(ring).contains(&place)).unwrap_or(units.len());
+        let from =
+            units.iter().position(|unit| unit.places(ring).contains(&place)).unwrap_or(units.len());
         Self::over(ring, lane, units, from, event.id.sequence().saturating_sub(1))
     }
 
@@ -88,7 +90,14 @@ impl<'a> LaneBlocks<'a> {
 
     fn over(ring: Ring<'a>, lane: u32, mut units: Vec<Unit>, from: usize, after: u64) -> Self {
         units.drain(..from);
-        LaneBlocks { ring, lane, units: units.into_iter(), places: Vec::new(), after, block: Block::boxed() }
+        LaneBlocks {
+            ring,
+            lane,
+            units: units.into_iter(),
+            places: Vec::new(),
+            after,
+            block: Block::boxed(),
+        }
     }
 
     /// Returns the next block of the lane.
@@ -118,5 +127,7 @@ fn units(ring: Ring<'_>, lane: u32) -> Vec<Unit> {
 
 /// Returns the headers of a lane's blocks in a unit.
 fn heads(ring: Ring<'_>, unit: &Unit, lane: u32) -> impl Iterator<Item = Head> {
-    unit.places(ring).filter_map(move |place| ring.head(place)).filter(move |head| head.lane == lane)
+    unit.places(ring)
+        .filter_map(move |place| ring.head(place))
+        .filter(move |head| head.lane == lane)
 }

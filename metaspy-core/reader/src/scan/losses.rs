@@ -39,26 +39,39 @@ impl Store {
         let mut last: HashMap<u32, Head> = HashMap::new();
         let mut losses = Losses::default();
         for unit in ring.units() {
-            let mut heads: Vec<Head> = unit.places(ring).filter_map(|place| ring.head(place)).collect();
+            let mut heads: Vec<Head> =
+                unit.places(ring).filter_map(|place| ring.head(place)).collect();
             heads.sort_by_key(|head| head.sequence);
             for head in heads {
                 let before = last.insert(head.lane, head);
                 if head.lost_before > 0 {
                     let from = before.map_or(header.first_tick, |before| last_event(ring, &before));
                     let to = head.base.max(from);
-                    losses.times.push(Loss { lane: LaneId(head.lane), from, to, calls: head.lost_before });
+                    losses.times.push(Loss {
+                        lane: LaneId(head.lane),
+                        from,
+                        to,
+                        calls: head.lost_before,
+                    });
                 }
             }
         }
         let totals = self.totals();
         let is_whole = totals.folded == 0;
         for lane in self.lanes() {
-            let noted = losses.times.iter().filter(|loss| loss.lane == lane.id).map(|loss| loss.calls);
+            let noted =
+                losses.times.iter().filter(|loss| loss.lane == lane.id).map(|loss| loss.calls);
             let rest = lane.lost.saturating_sub(noted.sum());
             // No block has left the window, so the remaining calls were lost after the last block.
             if rest > 0 && is_whole {
-                let from = last.get(&lane.id.0).map_or(header.first_tick, |head| last_event(ring, head));
-                losses.times.push(Loss { lane: lane.id, from, to: header.last_tick.max(from), calls: rest });
+                let from =
+                    last.get(&lane.id.0).map_or(header.first_tick, |head| last_event(ring, head));
+                losses.times.push(Loss {
+                    lane: lane.id,
+                    from,
+                    to: header.last_tick.max(from),
+                    calls: rest,
+                });
             }
         }
         let timed = losses.times.iter().fold(0_u64, |sum, loss| sum.saturating_add(loss.calls));

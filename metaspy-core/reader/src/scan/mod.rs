@@ -1,7 +1,7 @@
 //! Blocks and chunks of the window, and the loops over all of them.
 //!
-//! A block is copied out under its seqlock. Summaries of chunks show which blocks can be skipped. Scans of the whole
-//! window use several threads.
+//! A block is copied out under its seqlock. Summaries of chunks show which blocks can be skipped.
+//! Scans of the whole window use several threads.
 
 #[doc(hidden)]
 pub mod blocks;

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn work_stops_when_it_is_watched_and_the_watcher_returns_false() {
-        // The other threads need half a minute for all items, so the calling thread has its turn before they are done.
+        // The other threads need half a minute for all items, so the calling thread has its turn
+        // before they are done.
         let items: Vec<u64> = (0..100_000).collect();
         let work = |count: &mut usize, _: &u64| {
             *count += 1;

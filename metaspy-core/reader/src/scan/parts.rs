@@ -29,8 +29,8 @@ pub struct Conditions {
 
 /// Scan of the application's events in the window that meet some [`Conditions`], in parts.
 ///
-/// A part is a chunk of the window: about 8,000 events. Parts are in order of time, and can be read in any order, on any
-/// thread. Inside a part, each lane is in its own order.
+/// A part is a chunk of the window: about 8,000 events. Parts are in order of time, and can be read
+/// in any order, on any thread. Inside a part, each lane is in its own order.
 ///
 /// ```no_run
 /// use metaspy_reader::{Conditions, Store};
@@ -101,11 +101,19 @@ impl Scan {
 
 impl Conditions {
     fn may_hold_in(&self, chunk: &Chunk) -> bool {
-        let in_time =
-            self.ticks.as_ref().is_none_or(|ticks| chunk.first <= *ticks.end() && *ticks.start() <= chunk.last);
+        let in_time = self
+            .ticks
+            .as_ref()
+            .is_none_or(|ticks| chunk.first <= *ticks.end() && *ticks.start() <= chunk.last);
         let Some(summary) = chunk.summary else { return in_time };
-        let sites = self.sites.as_ref().is_none_or(|sites| sites.iter().any(|site| summary.sites & bit(site.0) != 0));
-        let lanes = self.lanes.as_ref().is_none_or(|lanes| lanes.iter().any(|lane| summary.lanes & bit(lane.0) != 0));
+        let sites = self
+            .sites
+            .as_ref()
+            .is_none_or(|sites| sites.iter().any(|site| summary.sites & bit(site.0) != 0));
+        let lanes = self
+            .lanes
+            .as_ref()
+            .is_none_or(|lanes| lanes.iter().any(|lane| summary.lanes & bit(lane.0) != 0));
         let only_running = self.outcomes.as_deref() == Some(&[Outcome::Running]);
         summary.events != 0 && in_time && sites && lanes && (!only_running || summary.running != 0)
     }
@@ -121,6 +129,9 @@ impl Conditions {
             && self.keys.as_ref().is_none_or(|keys| keys.contains(&slot.key))
             && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&KindId(slot::kind(slot.end))))
             && self.outcomes.as_ref().is_none_or(|outcomes| outcomes.contains(&slot.outcome()))
-            && self.ticks.as_ref().is_none_or(|ticks| ticks.contains(&head.base.saturating_add(slot.start)))
+            && self
+                .ticks
+                .as_ref()
+                .is_none_or(|ticks| ticks.contains(&head.base.saturating_add(slot.start)))
     }
 }

@@ -1,9 +1,10 @@
 //! Events of the window in order of time, with their causes, units of work and self times resolved.
 //!
-//! A survey reads each lane once. It counts the events of each site, which decides on the units of work, and adds up the
-//! time inside events that surround events of later blocks. The second reading resolves blocks on all processors and
-//! merges the lanes, a group of chunks at a time, the next one while the caller reads this one. So memory is bounded, and
-//! every caller sees the same order.
+//! A survey reads each lane once. It counts the events of each site, which decides on the units of
+//! work, and adds up the time inside events that surround events of later blocks. The second
+//! reading resolves blocks on all processors and merges the lanes, a group of chunks at a time, the
+//! next one while the caller reads this one. So memory is bounded, and every caller sees the same
+//! order.
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -25,7 +26,8 @@ use metaspy_format::CHUNK_BLOCKS;
 use metaspy_format::slot::{self, Mark, SPAN_MAX};
 use metaspy_probe::{SiteId, Subject};
 
-/// Number of events that a site needs for its events to be units of work. Fewer are phases of the program, such as `main`.
+/// Number of events that a site needs for its events to be units of work. Fewer are phases of the
+/// program, such as `main`.
 const UNIT_EVENTS: u64 = 20;
 /// Number of chunks that are resolved at a time: about 30,000 events.
 const GROUP_CHUNKS: usize = 4;
@@ -43,14 +45,17 @@ pub struct ResolvedEvent {
     pub cause: Cause,
     /// Further reasons of the event, as far as they are in the window.
     pub links: Vec<Reason>,
-    /// Unit of work that the event belongs to, possibly itself; `None` if it belongs to none, or if a cause left the window.
+    /// Unit of work that the event belongs to, possibly itself; `None` if it belongs to none, or if
+    /// a cause left the window.
     pub unit: Option<UnitOfWork>,
-    /// Duration in ticks without the timed events inside it on its lane. `None` for async calls, for running and for
-    /// untimed events, and if it is not exact.
+    /// Duration in ticks without the timed events inside it on its lane. `None` for async calls,
+    /// for running and for untimed events, and if it is not exact.
     pub self_ticks: Option<u64>,
-    /// Number of the pair of site and subject, counted from 0; `None` for pairs beyond the first million.
+    /// Number of the pair of site and subject, counted from 0; `None` for pairs beyond the first
+    /// million.
     pub row: Option<u32>,
-    /// Number of the subject, counted from 0; `None` without a subject, and for subjects beyond the first million.
+    /// Number of the subject, counted from 0; `None` without a subject, and for subjects beyond the
+    /// first million.
     pub subject_row: Option<u32>,
     /// Start in the order of the lane.
     tick: u64,
@@ -177,9 +182,12 @@ impl ResolvedScan {
         &self.survey
     }
 
-    /// Passes all events to `batch` in order of time, about 30,000 at once. Stops if it returns false. Returns the pairs of
-    /// site and subject by the number of their row.
-    pub fn read(&self, mut batch: impl FnMut(&[ResolvedEvent]) -> bool) -> Vec<(SiteId, Option<Subject>)> {
+    /// Passes all events to `batch` in order of time, about 30,000 at once. Stops if it returns
+    /// false. Returns the pairs of site and subject by the number of their row.
+    pub fn read(
+        &self,
+        mut batch: impl FnMut(&[ResolvedEvent]) -> bool,
+    ) -> Vec<(SiteId, Option<Subject>)> {
         let mut rows = Rows::new();
         let groups: Vec<&[Unit]> = self.units.chunks(GROUP_CHUNKS).collect();
         let kept = Kept::default();
@@ -187,7 +195,9 @@ impl ResolvedScan {
             let (groups, kept) = (&groups, &kept);
             // The next group is resolved while this one is read.
             let (sender, receiver) = mpsc::sync_channel(0);
-            let resolve_all = move || _ = groups.iter().try_for_each(|group| sender.send(self.group(group, kept)));
+            let resolve_all = move || {
+                _ = groups.iter().try_for_each(|group| sender.send(self.group(group, kept)))
+            };
             if groups.len() > 1 {
                 // If the system refuses a thread, this one does its work.
                 _ = without_signals(|| thread::Builder::new().spawn_scoped(scope, resolve_all));
@@ -207,7 +217,9 @@ impl ResolvedScan {
                     pending.sort_by_cached_key(order);
                 }
                 // Later groups have no event before the beginning of the next one.
-                if let Some(next) = groups.get(number + 1).and_then(|group| group.first()).map(Unit::first) {
+                if let Some(next) =
+                    groups.get(number + 1).and_then(|group| group.first()).map(Unit::first)
+                {
                     let ready = pending.partition_point(|event| event.tick < next);
                     later.extend(pending.drain(ready..));
                 }
@@ -227,12 +239,15 @@ impl ResolvedScan {
         let ring = self.store.ring();
         let items: Vec<(usize, Unit)> = units.iter().copied().enumerate().collect();
         let threads = threads_for(items.len().saturating_mul(CHUNK_BLOCKS));
-        let worker = || Worker { walk: lock(&kept.walks).pop(), parts: Vec::new(), block: Block::boxed() };
+        let worker =
+            || Worker { walk: lock(&kept.walks).pop(), parts: Vec::new(), block: Block::boxed() };
         let workers = each(&items, threads, worker, |worker, (at, unit)| {
             let mut events = lock(&kept.parts).pop().unwrap_or_default();
             let walk = worker.walk.get_or_insert_with(|| UnitWalk::new(ring.places()));
             for place in unit.places(ring) {
-                if ring.load_stored(place, &self.folds, &mut worker.block) && !worker.block.head.is_kept {
+                if ring.load_stored(place, &self.folds, &mut worker.block)
+                    && !worker.block.head.is_kept
+                {
                     self.resolve(&worker.block, walk, &mut events);
                 }
             }
@@ -262,7 +277,8 @@ impl ResolvedScan {
             let head = block.head;
             lanes.insert(head.lane);
             if head.is_kept {
-                survey.details += block.marks().filter(|mark| mark.mark == Mark::Detail).count() as u64;
+                survey.details +=
+                    block.marks().filter(|mark| mark.mark == Mark::Detail).count() as u64;
                 continue;
             }
             let is_first = !nests.contains_key(&head.lane);
@@ -282,11 +298,12 @@ impl ResolvedScan {
                 let span = span_of(&self.store, &head, &slot);
                 let is_async = is_async(&self.asyncs, slot.site);
                 let inner = &mut self.inner;
-                let is_inside = nest.enter(head.id(slot.slot), start, span, &slot, is_async, |open| {
-                    if open.is_crossing {
-                        inner.insert(open.id, open.inner);
-                    }
-                });
+                let is_inside =
+                    nest.enter(head.id(slot.slot), start, span, &slot, is_async, |open| {
+                        if open.is_crossing {
+                            inner.insert(open.id, open.inner);
+                        }
+                    });
                 if slot::level(slot.end) > 0 {
                     continue;
                 }
@@ -356,7 +373,9 @@ impl ResolvedScan {
             into.push(ResolvedEvent {
                 event,
                 cause: cause(ring, block, slot.cause),
-                links: own.filter_map(|(_, reason)| reason_at(ring, EventId::from_raw(*reason)?)).collect(),
+                links: own
+                    .filter_map(|(_, reason)| reason_at(ring, EventId::from_raw(*reason)?))
+                    .collect(),
                 unit,
                 self_ticks: span.filter(|_| !is_async),
                 row: None,
@@ -412,8 +431,8 @@ struct Open {
 }
 
 impl Nest {
-    /// Enters an event, and passes the events that have ended before it to `closed`. Returns true if the event's time is
-    /// inside another event.
+    /// Enters an event, and passes the events that have ended before it to `closed`. Returns true
+    /// if the event's time is inside another event.
     #[inline(always)]
     fn enter(
         &mut self,
@@ -449,7 +468,13 @@ impl Nest {
             return is_inside;
         }
         if self.open.len() < DEPTH_MAX {
-            self.open.push(Open { id: id.raw(), slot: slot.slot, end: limit, inner: 0, is_crossing: false });
+            self.open.push(Open {
+                id: id.raw(),
+                slot: slot.slot,
+                end: limit,
+                inner: 0,
+                is_crossing: false,
+            });
         } else if let Some(top) = self.open.last_mut() {
             top.inner = UNKNOWN;
         }
@@ -458,7 +483,11 @@ impl Nest {
 
     /// Notes that a block has ended.
     fn cross(&mut self) {
-        self.open.iter_mut().rev().take_while(|open| !open.is_crossing).for_each(|open| open.is_crossing = true);
+        self.open
+            .iter_mut()
+            .rev()
+            .take_while(|open| !open.is_crossing)
+            .for_each(|open| open.is_crossing = true);
     }
 }
 

@@ -36,12 +36,14 @@ pub struct SiteSurvey {
     pub panicked: u64,
     /// Ticks from begin to end of its timed events, also if they are inside each other.
     pub ticks: u64,
-    /// Number of timed events by the number of bits of their ticks. The last has all that are longer, too.
+    /// Number of timed events by the number of bits of their ticks. The last has all that are
+    /// longer, too.
     pub spans: [u64; 32],
 }
 
 /// Numbers of a site without events.
-static NO_EVENTS: SiteSurvey = SiteSurvey { events: 0, roots: 0, failed: 0, panicked: 0, ticks: 0, spans: [0; 32] };
+static NO_EVENTS: SiteSurvey =
+    SiteSurvey { events: 0, roots: 0, failed: 0, panicked: 0, ticks: 0, spans: [0; 32] };
 
 impl SiteSurvey {
     /// Returns how many ticks this number of the longest events take at most.

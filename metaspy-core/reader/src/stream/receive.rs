@@ -130,7 +130,9 @@ impl<R: Read> Receiver<R> {
         if read_whole(&mut input, &mut rest).map_err(StreamError::Io)? < rest.len() {
             return Err(StreamError::Cut);
         }
-        let word = |at: usize| u64::from_le_bytes(rest[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
+        let word = |at: usize| {
+            u64::from_le_bytes(rest[at * 8..at * 8 + 8].try_into().expect("eight bytes"))
+        };
         let major = stream::major(word(0));
         if major > stream::MAJOR {
             return Err(StreamError::Newer { major });
@@ -141,10 +143,15 @@ impl<R: Read> Receiver<R> {
         let target = Target::new(word(1) as usize).map_err(StreamError::Io)?;
         let bytes = (HEADER_WORDS * 8) as u64;
         let feed = Arc::new(StreamState::new());
-        let mut receiver = Receiver { input, bytes, target, feed, round: Vec::new(), is_over: false };
+        let mut receiver =
+            Receiver { input, bytes, target, feed, round: Vec::new(), is_over: false };
         receiver.receive_round().map_err(StreamError::Io)?;
         if receiver.is_over && receiver.target.region.words().get(sb::MAGIC) != sb::MAGIC_WORD {
-            return Err(if receiver.feed.notes().is_empty() { StreamError::Cut } else { StreamError::Damaged });
+            return Err(if receiver.feed.notes().is_empty() {
+                StreamError::Cut
+            } else {
+                StreamError::Damaged
+            });
         }
         let store = Store::from_stream(receiver.target.region.clone(), Arc::clone(&receiver.feed));
         let store = store.map_err(StreamError::Open)?;
@@ -157,12 +164,15 @@ impl<R: Read> Receiver<R> {
         let mut bytes = sb::MAGIC_WORD.to_le_bytes().to_vec();
         let mut at = 0_u64;
         loop {
-            let read = input.by_ref().take((STEP * 8) as u64 - bytes.len() as u64).read_to_end(&mut bytes);
+            let read =
+                input.by_ref().take((STEP * 8) as u64 - bytes.len() as u64).read_to_end(&mut bytes);
             read.map_err(StreamError::Io)?;
             let is_last = bytes.len() < STEP * 8;
             // Zeros are not written, because most of a recording that may grow is zero.
             if bytes.iter().any(|&byte| byte != 0) {
-                file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(&bytes)).map_err(StreamError::Io)?;
+                file.seek(SeekFrom::Start(at))
+                    .and_then(|_| file.write_all(&bytes))
+                    .map_err(StreamError::Io)?;
             }
             at += bytes.len() as u64;
             bytes.clear();
@@ -174,7 +184,8 @@ impl<R: Read> Receiver<R> {
         let map = map::file(&file, at as usize).map_err(StreamError::Io)?;
         let target = Target { file, region: Region::writable(map), allocated: Vec::new() };
         let feed = Arc::new(StreamState::new());
-        let store = Store::from_stream(target.region.clone(), Arc::clone(&feed)).map_err(StreamError::Open)?;
+        let store = Store::from_stream(target.region.clone(), Arc::clone(&feed))
+            .map_err(StreamError::Open)?;
         let ended = store.end_state_of_copy();
         // If the recording was written during the copy, its blocks come from different moments.
         feed.settle(ended != EndState::Snapshot);
@@ -186,7 +197,9 @@ impl<R: Read> Receiver<R> {
     pub fn run(mut self) {
         while !self.is_over {
             if let Err(error) = self.receive_round() {
-                self.stop(format!("the stream cannot be kept ({error}); everything before it is present"));
+                self.stop(format!(
+                    "the stream cannot be kept ({error}); everything before it is present"
+                ));
             }
         }
     }
@@ -247,8 +260,12 @@ impl<R: Read> Receiver<R> {
             self.bytes += read as u64;
             return Ok(Received::Closed);
         }
-        let word = |at: usize| u64::from_le_bytes(head[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
-        let (Some(head), second) = (Head::unpack(word(0)), word(1)) else { return Ok(Received::Garbage) };
+        let word = |at: usize| {
+            u64::from_le_bytes(head[at * 8..at * 8 + 8].try_into().expect("eight bytes"))
+        };
+        let (Some(head), second) = (Head::unpack(word(0)), word(1)) else {
+            return Ok(Received::Garbage);
+        };
         let total = self.target.region.len() as u64;
         let is_about = |frame: Frame| head.kind == frame as u8;
         if is_about(Frame::Round) || is_about(Frame::End) {
@@ -276,7 +293,9 @@ impl<R: Read> Receiver<R> {
         // In a frame of a later version, only the length is known.
         if is_about(Frame::Words) || is_about(Frame::Block) {
             self.round.extend([head.pack(), second]);
-            let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
+            let words = bytes
+                .chunks_exact(8)
+                .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
             self.round.extend(words);
         }
         Ok(Received::Frame)

@@ -22,7 +22,8 @@ const EMPTY: u64 = 1;
 pub struct Sender<W> {
     store: Store,
     out: W,
-    /// Digests of the pages of tables as they were sent, by page from the start of the recording; 0 = not sent.
+    /// Digests of the pages of tables as they were sent, by page from the start of the recording; 0
+    /// = not sent.
     tables: Vec<u64>,
     /// Digests of the blocks as they were sent.
     blocks: Vec<u64>,
@@ -78,7 +79,10 @@ impl<W: Write> Sender<W> {
         let store = self.store.clone();
         let (words, layout) = (store.words(), *store.layout());
         if words.get(sb::MAGIC) != sb::MAGIC_WORD {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the recording is gone: its file was cut"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the recording is gone: its file was cut",
+            ));
         }
         let before = store.ring().fold_state();
         // Counters are read before the rows that they count, and arrive after them.
@@ -104,12 +108,21 @@ impl<W: Write> Sender<W> {
         self.out.flush()
     }
 
-    fn send_tables(&mut self, store: &Store, layout: &Layout, first: &[u64], fold: &FoldState) -> io::Result<()> {
-        let used = |word: usize, each: usize| usize::try_from(first[word]).unwrap_or(usize::MAX).saturating_mul(each);
+    fn send_tables(
+        &mut self,
+        store: &Store,
+        layout: &Layout,
+        first: &[u64],
+        fold: &FoldState,
+    ) -> io::Result<()> {
+        let used = |word: usize, each: usize| {
+            usize::try_from(first[word]).unwrap_or(usize::MAX).saturating_mul(each)
+        };
         let arena = used(sb::ARENA_USED, 1).min(layout.arena.len);
         let turn = first[sb::STATEMENTS_TURN];
         let used_half = sb::STATEMENTS_USED + (turn % 2) as usize;
-        let stated = if turn == self.stated[0] { self.stated[used_half - sb::STATEMENTS_TURN] } else { 0 };
+        let stated =
+            if turn == self.stated[0] { self.stated[used_half - sb::STATEMENTS_TURN] } else { 0 };
         let chunks = store.ring().chunk_count() as usize;
         let folded = self.fold.as_ref() != Some(fold);
         let tables = [
@@ -119,9 +132,17 @@ impl<W: Write> Sender<W> {
             (layout.folders, 0, if folded { layout.folders.len } else { 0 }),
             (layout.lanes, 0, used(sb::LANES_USED, lane::WORDS)),
             (layout.arena, self.arena, arena),
-            (layout.half(turn), usize::try_from(stated).unwrap_or(0).min(layout.half(turn).len), used(used_half, 1)),
+            (
+                layout.half(turn),
+                usize::try_from(stated).unwrap_or(0).min(layout.half(turn).len),
+                used(used_half, 1),
+            ),
             (layout.pages, 0, used(sb::PAGES_USED, 1) / 8),
-            (layout.tally, 0, if folded && first[sb::TALLY_USED] != 0 { layout.tally.len } else { 0 }),
+            (
+                layout.tally,
+                0,
+                if folded && first[sb::TALLY_USED] != 0 { layout.tally.len } else { 0 },
+            ),
             (layout.profiles, 0, used(sb::PROFILES_USED, 1) / 8),
             (layout.kept, 0, used(sb::KEPT_USED, sb::kept::WORDS)),
         ];
@@ -136,7 +157,8 @@ impl<W: Write> Sender<W> {
                 }
                 let digest = digest(&self.page[..length]);
                 // A page can belong to two tables, if these do not fill whole pages.
-                let known = self.tables.get_mut(at / PAGE).filter(|_| table.at.is_multiple_of(PAGE));
+                let known =
+                    self.tables.get_mut(at / PAGE).filter(|_| table.at.is_multiple_of(PAGE));
                 if known.as_ref().is_none_or(|known| **known != digest) {
                     if let Some(known) = known {
                         *known = digest;
@@ -164,7 +186,8 @@ impl<W: Write> Sender<W> {
                 self.send_block(ring, place)?;
             }
             // No event runs in the chunk, so none can end: the chunk does not change.
-            let is_still = summary.is_some_and(|summary| summary.running == 0) && ring.summary(chunk) == summary;
+            let is_still = summary.is_some_and(|summary| summary.running == 0)
+                && ring.summary(chunk) == summary;
             self.stamps[chunk as usize] = if is_still { stamp } else { 0 };
         }
         Ok(())
@@ -222,7 +245,9 @@ fn journal_words(store: &Store, layout: &Layout) -> usize {
         return 0;
     }
     let count = |at| usize::try_from(words.get(at)).unwrap_or(usize::MAX).min(words.len());
-    journal::HEADER_WORDS + count(journal::BLOCKS) + count(journal::ROWS).saturating_mul(1 + ROW_WORDS)
+    journal::HEADER_WORDS
+        + count(journal::BLOCKS)
+        + count(journal::ROWS).saturating_mul(1 + ROW_WORDS)
 }
 
 fn write_words(out: &mut impl Write, words: &[u64]) -> io::Result<()> {
@@ -238,6 +263,7 @@ fn write_words(out: &mut impl Write, words: &[u64]) -> io::Result<()> {
 
 /// Hashes words to a number that other words hardly ever have; never 0.
 fn digest(words: &[u64]) -> u64 {
-    let mix = |mixed: u64, &word: &u64| scatter(mixed.rotate_left(23) ^ word).rotate_left(31) ^ word;
+    let mix =
+        |mixed: u64, &word: &u64| scatter(mixed.rotate_left(23) ^ word).rotate_left(31) ^ word;
     words.iter().fold(words.len() as u64, mix).max(1)
 }

@@ -74,8 +74,14 @@ fn what_arrives_is_what_was_sent() {
     );
     let (sent, arrived) = (writer.store(), received(&end(bytes, 1)).expect("it is a stream"));
     assert_eq!(arrived.totals(), sent.totals());
-    assert!(arrived.totals().exact && arrived.end_state() == EndState::Closed && arrived.missing().is_empty());
-    let all = |store: &Store| store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX).events;
+    assert!(
+        arrived.totals().exact
+            && arrived.end_state() == EndState::Closed
+            && arrived.missing().is_empty()
+    );
+    let all = |store: &Store| {
+        store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX).events
+    };
     assert_eq!(all(&arrived), all(&sent));
     let rows = |store: &Store| store.tally(By::Site, &Scope::default()).rows;
     assert_eq!(rows(&arrived), rows(&sent));
@@ -100,7 +106,10 @@ fn a_block_that_was_emptied_is_empty_there_as_well() {
     let block = writer.block(writer.get(sb::BLOCKS));
     let bytes = streamed(&mut writer, &mut [&mut |writer| writer.set(block + header::SEQUENCE, 0)]);
     let arrived = received(&end(bytes, 2)).expect("it is a stream");
-    assert_eq!((events(&arrived), arrived.end_state()), (events(&writer.store()), EndState::Killed));
+    assert_eq!(
+        (events(&arrived), arrived.end_state()),
+        (events(&writer.store()), EndState::Killed)
+    );
 }
 
 #[test]

@@ -26,8 +26,8 @@ pub struct CallBounds {
 /// Missing facts about the calls that pass a filter, as numbers of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gaps {
-    /// Calls for which a condition of the filter is not recorded: those without an event in the window, and those whose
-    /// hooks do not see whether they failed.
+    /// Calls for which a condition of the filter is not recorded: those without an event in the
+    /// window, and those whose hooks do not see whether they failed.
     pub without_event: u64,
     /// Calls that were counted without site and subject.
     pub unnamed: u64,
@@ -37,12 +37,13 @@ pub struct Gaps {
     pub lost_causes: u64,
     /// Names and labels that found no room, if the filter asks for names.
     pub lost_names: u64,
-    /// True if a part of the recording is missing or changed during the reading, or if a cause has left the window.
+    /// True if a part of the recording is missing or changed during the reading, or if a cause has
+    /// left the window.
     pub is_open: bool,
     /// True if files of the same rotation are not read.
     pub is_part: bool,
-    /// Calls that ran when a rotation went on in another file, and calls without an event that may have, if the filter
-    /// asks for outcomes.
+    /// Calls that ran when a rotation went on in another file, and calls without an event that may
+    /// have, if the filter asks for outcomes.
     pub unended: u64,
     /// Events of calls whose hooks do not see whether they failed, if the filter asks for it.
     unseen: u64,
@@ -58,7 +59,8 @@ struct UnknownOutcomes {
 }
 
 /// Outcomes that a page does not distinguish.
-const UNNAMED: [Outcome; 4] = [Outcome::Returned, Outcome::Succeeded, Outcome::Instant, Outcome::Running];
+const UNNAMED: [Outcome; 4] =
+    [Outcome::Returned, Outcome::Succeeded, Outcome::Instant, Outcome::Running];
 
 impl CallBounds {
     /// Returns true if the number is known.
@@ -89,7 +91,10 @@ impl Store {
         let matching = unseen.matching.saturating_add(unended.matching);
         let unseen = unseen.all();
         let gaps = Gaps {
-            without_event: tally.unknown.map_or(0, |unknown| unknown.saturating_sub(unnamed)).saturating_add(unseen),
+            without_event: tally
+                .unknown
+                .map_or(0, |unknown| unknown.saturating_sub(unnamed))
+                .saturating_add(unseen),
             unnamed,
             untimed: self.untimed(filter),
             lost_causes: self.lost_causes(filter),
@@ -104,30 +109,44 @@ impl Store {
             unseen,
         };
         // A condition that seems not to hold may hold, so its negation may select too many calls.
-        let is_too_high = filter.excludes_by_event() && (gaps.untimed > 0 || gaps.lost_causes > 0 || gaps.is_open)
+        let is_too_high = filter.excludes_by_event()
+            && (gaps.untimed > 0 || gaps.lost_causes > 0 || gaps.is_open)
             || filter.excludes_by_name() && gaps.lost_names > 0;
         CallBounds {
             least: if is_too_high { 0 } else { counted.saturating_sub(matching) },
-            most: if gaps.lost_names > 0 || gaps.is_part { None } else { self.most_calls(filter, tally, &gaps) },
+            most: if gaps.lost_names > 0 || gaps.is_part {
+                None
+            } else {
+                self.most_calls(filter, tally, &gaps)
+            },
             gaps,
         }
     }
 
     fn most_calls(&self, filter: &Filter, tally: &Tally, gaps: &Gaps) -> Option<u64> {
-        let excluded = |filter: &Filter| self.unseen(filter).excluded.saturating_add(self.unended(filter).excluded);
+        let excluded = |filter: &Filter| {
+            self.unseen(filter).excluded.saturating_add(self.unended(filter).excluded)
+        };
         let add = |unknown: u64| {
-            calls(tally).saturating_add(unknown).saturating_add(gaps.untimed).saturating_add(excluded(filter))
+            calls(tally)
+                .saturating_add(unknown)
+                .saturating_add(gaps.untimed)
+                .saturating_add(excluded(filter))
         };
         let counted = tally.unknown.filter(|_| gaps.lost_causes == 0).map(add);
-        let without_conditions = filter.without_event_conditions().filter(|_| counted != Some(calls(tally)));
+        let without_conditions =
+            filter.without_event_conditions().filter(|_| counted != Some(calls(tally)));
         let of_any = without_conditions.and_then(|wider| {
             let tally = self.tally(By::Site, &counts(wider.clone()));
-            tally.unknown.map(|unknown| calls(&tally).saturating_add(unknown).saturating_add(excluded(&wider)))
+            tally.unknown.map(|unknown| {
+                calls(&tally).saturating_add(unknown).saturating_add(excluded(&wider))
+            })
         });
         [counted, of_any].into_iter().flatten().min()
     }
 
-    /// Counts the events of calls that returned, unseen by their hooks whether they failed, if the filter asks for that.
+    /// Counts the events of calls that returned, unseen by their hooks whether they failed, if the
+    /// filter asks for that.
     fn unseen(&self, filter: &Filter) -> UnknownOutcomes {
         let matcher = self.compile(filter, 0..=0);
         let is_unseen = |site: &RecordedSite| !site.sees_failures();
@@ -139,7 +158,10 @@ impl Store {
             return UnknownOutcomes::default();
         }
         let tally = self.tally(By::Site, &counts(of_any.and(returned)));
-        let of_unseen = tally.rows.iter().filter(|row| row.site.and_then(|id| self.site(id)).is_some_and(is_unseen));
+        let of_unseen = tally
+            .rows
+            .iter()
+            .filter(|row| row.site.and_then(|id| self.site(id)).is_some_and(is_unseen));
         let events = of_unseen.map(|row| row.measure.count).fold(0, u64::saturating_add);
         match has_outcome(matcher.outcomes(), Outcome::Returned) {
             true => UnknownOutcomes { matching: events, excluded: 0 },
@@ -147,8 +169,9 @@ impl Store {
         }
     }
 
-    /// Counts the calls whose end may be in no file, because a rotation went on in another one, if the filter asks for outcomes:
-    /// the events that ran then, and the calls without an event that are not known to have failed.
+    /// Counts the calls whose end may be in no file, because a rotation went on in another one, if
+    /// the filter asks for outcomes: the events that ran then, and the calls without an event that
+    /// are not known to have failed.
     fn unended(&self, filter: &Filter) -> UnknownOutcomes {
         let running = Filter::from_str("outcome:running").ok();
         let (Some(of_any), Some(running)) = (filter.without_outcomes(), running) else {
@@ -161,7 +184,9 @@ impl Store {
         let running = of_any.clone().and(running);
         let mut events = count(running.clone());
         let files = self.processes().iter().zip(self.sources());
-        let last = files.filter(|(_, file)| !file.goes_on_elsewhere()).map(|(process, _)| process.lanes.clone());
+        let last = files
+            .filter(|(_, file)| !file.goes_on_elsewhere())
+            .map(|(process, _)| process.lanes.clone());
         if events > 0 && !self.processes().is_empty() {
             events = events.saturating_sub(count(running.and(Filter::of_lanes(last.collect()))));
         }
@@ -170,7 +195,8 @@ impl Store {
         let is_of_calls = |row: &Row, all: &Measure| {
             let who = row.who();
             row.again().is_none()
-                && of_any.selects_in_row(who.site, row.subject(), who.epoch, who.meta, Some(all)) == Some(true)
+                && of_any.selects_in_row(who.site, row.subject(), who.epoch, who.meta, Some(all))
+                    == Some(true)
         };
         // Of running events that left the window, the pages have those that ended later.
         let mut left = 0_u64;
@@ -197,8 +223,12 @@ impl Store {
         };
         // Where a page distinguishes some of the outcomes alone, its calls are unknown already.
         match UNNAMED.map(|outcome| has_outcome(outcomes, outcome)) {
-            [true, true, true, true] => unknown.matching = unknown.matching.saturating_add(page_calls),
-            [false, false, false, false] => unknown.excluded = unknown.excluded.saturating_add(page_calls),
+            [true, true, true, true] => {
+                unknown.matching = unknown.matching.saturating_add(page_calls)
+            }
+            [false, false, false, false] => {
+                unknown.excluded = unknown.excluded.saturating_add(page_calls)
+            }
             _ => {}
         }
         unknown
@@ -208,7 +238,9 @@ impl Store {
     /// length.
     fn untimed(&self, filter: &Filter) -> u64 {
         let Some(of_any_length) = filter.without_lengths() else { return 0 };
-        let untimed = |measure: &Measure| measure.count.saturating_sub(measure.timed).saturating_sub(measure.instants);
+        let untimed = |measure: &Measure| {
+            measure.count.saturating_sub(measure.timed).saturating_sub(measure.instants)
+        };
         let tally = self.tally(By::Site, &Scope::matching(of_any_length));
         tally.rows.iter().map(|row| untimed(&row.measure)).fold(0, u64::saturating_add)
     }

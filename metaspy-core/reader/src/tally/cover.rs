@@ -81,8 +81,14 @@ mod tests {
         let mut covers = Covers::default();
         let mut cover = Cover::default();
         let mut add = |lane, start, end| covers.add(&mut cover, 0, lane, start, end);
-        assert_eq!([add(0, 10, 50), add(0, 20, 30), add(0, 50, 60), add(0, 55, 70)], [40, 0, 10, 10]);
-        assert_eq!([add(1, 5, 100), add(0, 60, 75), add(1, 50, 110), add(0, 75, 76)], [95, 5, 10, 1]);
+        assert_eq!(
+            [add(0, 10, 50), add(0, 20, 30), add(0, 50, 60), add(0, 55, 70)],
+            [40, 0, 10, 10]
+        );
+        assert_eq!(
+            [add(1, 5, 100), add(0, 60, 75), add(1, 50, 110), add(0, 75, 76)],
+            [95, 5, 10, 1]
+        );
     }
 
     #[test]

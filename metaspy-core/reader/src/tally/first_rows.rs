@@ -134,7 +134,10 @@ impl Store {
             return None;
         }
         let mut first = First { most, order, kept: Vec::new(), least: None };
-        let mut found = FirstRows { exact: self.missing().is_empty() && self.is_settled(), ..FirstRows::default() };
+        let mut found = FirstRows {
+            exact: self.missing().is_empty() && self.is_settled(),
+            ..FirstRows::default()
+        };
         let whole = Share { most: SHARE_MOST, ..Share::ALL };
         let shares = (0..SHARES).map(|number| Share { shares: SHARES, number, most: SHARE_MOST });
         let whole_part = self.part_of(by, scope, whole);

@@ -9,7 +9,8 @@ use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use metaspy_format::row::array::{Key, Shape};
 use metaspy_format::row::{
-    Again, CANCELLED_RUNNING, COUNT, FAILED_PANICKED, FREED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
+    Again, CANCELLED_RUNNING, COUNT, FAILED_PANICKED, FREED, KEY, MAX, ROW_WORDS, TIMED, TOTAL,
+    WHO, Who, page,
 };
 use metaspy_format::slot::{ALL_OUTCOMES, has_outcome};
 use metaspy_format::superblock as sb;
@@ -61,7 +62,8 @@ impl Row {
 
     /// Returns the numbers that the row adds to a measure.
     pub fn measure(&self, source: Source) -> Measure {
-        let (failed_panicked, cancelled_running) = (self.0[FAILED_PANICKED], self.0[CANCELLED_RUNNING]);
+        let (failed_panicked, cancelled_running) =
+            (self.0[FAILED_PANICKED], self.0[CANCELLED_RUNNING]);
         let moved = u64::from(high(cancelled_running));
         Measure {
             count: self.0[COUNT],
@@ -99,14 +101,19 @@ impl Row {
         let cancelled = chosen(Outcome::Cancelled, all.cancelled);
         // Late ends count negative, and their event may still be in the window, marked as moved.
         let running = together(all.running, &[Outcome::Running, Outcome::Moved], wants)?;
-        let named = [all.failed, all.panicked, all.cancelled, all.running].into_iter().fold(0, u64::wrapping_add);
+        let named = [all.failed, all.panicked, all.cancelled, all.running]
+            .into_iter()
+            .fold(0, u64::wrapping_add);
         let returned: &[Outcome] = match source {
             Source::Folded => &[Outcome::Returned, Outcome::Succeeded, Outcome::Instant],
             // A call without an event may still run.
-            Source::Page => &[Outcome::Returned, Outcome::Succeeded, Outcome::Instant, Outcome::Running],
+            Source::Page => {
+                &[Outcome::Returned, Outcome::Succeeded, Outcome::Instant, Outcome::Running]
+            }
         };
         let returned = together(all.count.wrapping_sub(named), returned, wants)?;
-        let count = [failed, panicked, cancelled, running, returned].into_iter().fold(0, u64::wrapping_add);
+        let count =
+            [failed, panicked, cancelled, running, returned].into_iter().fold(0, u64::wrapping_add);
         let lost = if self.who().lost { count } else { 0 };
         Some(Measure { count, lost, failed, panicked, cancelled, running, ..Measure::default() })
     }
@@ -125,7 +132,8 @@ fn together(calls: u64, outcomes: &[Outcome], wants: impl Fn(Outcome) -> bool) -
 }
 
 impl Ring<'_> {
-    /// Passes every row of folded events to `each`: from the fold table and from the folders' pages.
+    /// Passes every row of folded events to `each`: from the fold table and from the folders'
+    /// pages.
     pub fn folded_rows(self, folds: &Folds, mut each: impl FnMut(Row)) {
         self.rows_of_folds(folds, |_, row| each(row));
     }
@@ -142,7 +150,9 @@ impl Ring<'_> {
         }
         self.pages(|page| {
             if page.is_folded {
-                page.rows.filter_map(|at| folds.row(self.words, at)).for_each(|row| each(Some(page.at), row));
+                page.rows
+                    .filter_map(|at| folds.row(self.words, at))
+                    .for_each(|row| each(Some(page.at), row));
             }
         });
     }
@@ -158,7 +168,9 @@ impl Ring<'_> {
         self.pages(|page| {
             if !page.is_folded {
                 array_rows(self.layout.pages.of(self.words), page.at, |row| each(page.at, row));
-                page.rows.filter_map(|at| folds.row(self.words, at)).for_each(|row| each(page.at, row));
+                page.rows
+                    .filter_map(|at| folds.row(self.words, at))
+                    .for_each(|row| each(page.at, row));
             }
         })
     }
@@ -210,7 +222,9 @@ fn array_rows(words: Words<'_>, page: usize, mut each: impl FnMut(Row)) {
     let shape = Shape::read(words.get(page + page::LENGTH), words.get(page + page::BUCKETS));
     let units = usize::try_from(words.get(page + page::ROWS)).unwrap_or(usize::MAX);
     let units = units.min(words.len().saturating_sub(page + page::HEADER_WORDS) / ROW_WORDS);
-    let Some(shape) = shape.filter(|shape| who != 0 && shape.units().is_some_and(|needed| needed <= units)) else {
+    let Some(shape) =
+        shape.filter(|shape| who != 0 && shape.units().is_some_and(|needed| needed <= units))
+    else {
         return;
     };
     let first = page + page::HEADER_WORDS;
@@ -219,7 +233,8 @@ fn array_rows(words: Words<'_>, page: usize, mut each: impl FnMut(Row)) {
             Key::Is(key) => key,
             Key::At(at) => words.acquire(first + at),
         };
-        let [count, failed_panicked] = [0, FAILED_PANICKED - COUNT].map(|word| words.get(first + at + word));
+        let [count, failed_panicked] =
+            [0, FAILED_PANICKED - COUNT].map(|word| words.get(first + at + word));
         if count != 0 || failed_panicked != 0 {
             each(Row([key, who, count, failed_panicked, 0, 0, 0, 0]));
         }

@@ -28,7 +28,8 @@ pub struct Folds {
     merged: Vec<usize>,
     /// Number of folded events.
     pub folded: u64,
-    /// True if an event, or the journal of an older recording, is in the middle of being added to the rows.
+    /// True if an event, or the journal of an older recording, is in the middle of being added to
+    /// the rows.
     pub in_progress: bool,
 }
 
@@ -94,7 +95,8 @@ impl Ring<'_> {
         let cursors = self.folders().flat_map(|record| {
             let cursor = self.words.acquire(record + folder::CURSOR);
             // An event that is folded alone moves while the cursor stays.
-            let moves = Cursor::unpack(cursor).single().map(|event| u64::from(self.is_folded(event)));
+            let moves =
+                Cursor::unpack(cursor).single().map(|event| u64::from(self.is_folded(event)));
             [cursor, moves.unwrap_or(0)]
         });
         FoldState([journal, self.words.acquire(sb::FOLD_DONE)].into_iter().chain(cursors).collect())
@@ -159,7 +161,8 @@ impl Ring<'_> {
             let cursor = self.words.acquire(record + folder::CURSOR);
             (cursor, self.words.acquire(record + folder::MERGED))
         };
-        let is_stable = |(cursor, _): &(u64, u64)| self.words.acquire(record + folder::CURSOR) == *cursor;
+        let is_stable =
+            |(cursor, _): &(u64, u64)| self.words.acquire(record + folder::CURSOR) == *cursor;
         // If the record is never stable, the reader finds that the state of folding has changed.
         (0..TRIES).map(read).find(is_stable).unwrap_or_else(|| read(TRIES))
     }
@@ -179,7 +182,10 @@ impl Ring<'_> {
         for at in (0..rows).map(|row| first_row + row * (1 + ROW_WORDS)) {
             let index = usize::try_from(words.get(at)).unwrap_or(usize::MAX);
             if let Some(row) = Row::read(words, at + 1) {
-                folds.rows.push((self.layout.tally.at.saturating_add(index.saturating_mul(ROW_WORDS)), row));
+                folds.rows.push((
+                    self.layout.tally.at.saturating_add(index.saturating_mul(ROW_WORDS)),
+                    row,
+                ));
             }
         }
         folds.folded = words.get(journal::FOLDED);

@@ -56,7 +56,9 @@ impl SiteGroups {
     /// Iterates over the groups around a site, the innermost group first.
     fn around_site(&self, site: u32) -> impl Iterator<Item = usize> {
         let innermost = self.of_site.get(site as usize).copied().flatten();
-        let outer = |&group: &usize| self.around.get(group).copied().flatten().filter(|&outer| outer < group);
+        let outer = |&group: &usize| {
+            self.around.get(group).copied().flatten().filter(|&outer| outer < group)
+        };
         std::iter::successors(innermost.filter(|&group| group < self.around.len()), outer)
     }
 }
@@ -64,12 +66,18 @@ impl SiteGroups {
 impl Store {
     /// Returns the time of each group, over the calls that match a filter. `by_site` is the tally
     /// of these calls by site.
-    pub fn group_totals(&self, groups: &SiteGroups, filter: &Filter, by_site: &Tally) -> Vec<GroupTotal> {
+    pub fn group_totals(
+        &self,
+        groups: &SiteGroups,
+        filter: &Filter,
+        by_site: &Tally,
+    ) -> Vec<GroupTotal> {
         let mut sums = vec![Sum::default(); groups.around.len()];
         let scope = Scope::matching(filter.clone());
         self.add_window(groups, &scope, &mut sums);
         self.add_folded(groups, &scope, &mut sums);
-        let of_site = |site: u32| by_site.rows.iter().find(|row| row.site.is_some_and(|it| it.0 == site));
+        let of_site =
+            |site: u32| by_site.rows.iter().find(|row| row.site.is_some_and(|it| it.0 == site));
         let total = |sum: Sum| match sum.site.and_then(of_site) {
             // The same calls, of which more is known.
             Some(row) if !sum.has_several_sites => row.measure,
@@ -82,7 +90,10 @@ impl Store {
         };
         let mut totals: Vec<Measure> = sums.into_iter().map(total).collect();
         self.limit_totals(totals.iter_mut());
-        let total = |measure: Measure| GroupTotal { ticks: measure.total_ticks, at_most: measure.total_at_most };
+        let total = |measure: Measure| GroupTotal {
+            ticks: measure.total_ticks,
+            at_most: measure.total_at_most,
+        };
         totals.into_iter().map(total).collect()
     }
 
@@ -104,10 +115,13 @@ impl Store {
                     Record::Event(slot) => slot,
                     Record::Mark(mark) if mark.mark == Mark::Polls => {
                         let call = EventId::from_raw(mark.event).and_then(|id| ring.peek(id));
-                        let is_selected = |(of, slot): &(_, _)| matcher.matches(ring, of, slot, &mut memory);
+                        let is_selected =
+                            |(of, slot): &(_, _)| matcher.matches(ring, of, slot, &mut memory);
                         if let Some((_, slot)) = call.filter(is_selected) {
                             // Other calls of the group may be inside its polls.
-                            groups.around_site(slot.site).for_each(|at| sums[at].add(slot.site, mark.words[0], true));
+                            groups
+                                .around_site(slot.site)
+                                .for_each(|at| sums[at].add(slot.site, mark.words[0], true));
                         }
                         continue;
                     }
@@ -117,7 +131,10 @@ impl Store {
                 let is_async = asyncs.get(slot.site as usize).copied().unwrap_or(false);
                 let is_polled = is_async && slot::has_details_at_end(slot::details(slot.end));
                 let span = slot.span().filter(|_| !is_polled && slot.outcome() != Outcome::Instant);
-                let Some(span) = span.filter(|_| matcher.matches(ring, &head, &slot, &mut memory)) else { continue };
+                let Some(span) = span.filter(|_| matcher.matches(ring, &head, &slot, &mut memory))
+                else {
+                    continue;
+                };
                 for at in groups.around_site(slot.site) {
                     let end = now.saturating_add(span);
                     let added = covers.add(&mut sums[at].cover, at as u32, head.lane, now, end);
@@ -134,7 +151,9 @@ impl Store {
         let matcher = self.compile(&scope.filter, scope.levels());
         let mut part = PartialTally::new();
         self.add_rows(&mut part, By::Site, scope, &matcher, &self.ring().folds());
-        for row in part.into_tally(By::Site, scope.detail).rows.iter().filter(|row| row.measure.timed > 0) {
+        for row in
+            part.into_tally(By::Site, scope.detail).rows.iter().filter(|row| row.measure.timed > 0)
+        {
             let Some(site) = row.site.map(|site| site.0) else { continue };
             for at in groups.around_site(site) {
                 sums[at].add(site, row.measure.total_ticks, row.measure.total_at_most);

@@ -23,7 +23,13 @@ const FOLD_TABLE: usize = 0;
 
 impl Store {
     /// Marks the rows that may lack calls.
-    pub(super) fn mark_lower_bounds(&self, tally: &mut Tally, by: By, scope: &Scope, folds: &Folds) {
+    pub(super) fn mark_lower_bounds(
+        &self,
+        tally: &mut Tally,
+        by: By,
+        scope: &Scope,
+        folds: &Folds,
+    ) {
         if !by.is_of_subjects() && by != By::Site {
             return;
         }
@@ -34,13 +40,15 @@ impl Store {
         }
         if by == By::Site {
             let undecided: HashSet<u32> = self.undecided_others(scope, &matcher, folds);
-            let is_least = |row: &&mut TallyRow| row.site.is_some_and(|site| undecided.contains(&site.0));
+            let is_least =
+                |row: &&mut TallyRow| row.site.is_some_and(|site| undecided.contains(&site.0));
             tally.rows.iter_mut().filter(is_least).for_each(|row| row.measure.at_least = true);
             return;
         }
         // Merged recordings have a single table, in which a subject without its own row shares the
         // row of others.
-        let is_known = self.processes().is_empty() && !shared.is_empty() && tally.rows.len() < ROWS_MAX;
+        let is_known =
+            self.processes().is_empty() && !shared.is_empty() && tally.rows.len() < ROWS_MAX;
         let own = if is_known { self.own_rows(&shared, folds) } else { HashMap::new() };
         let site_of = |site: Option<u32>| if by == By::Subject { None } else { site };
         let mut needed: HashMap<Option<u32>, usize> = HashMap::new();
@@ -55,7 +63,8 @@ impl Store {
             let Some(subject) = row.subject else { continue };
             let site = site_of(row.site.map(|site| site.0));
             let (needed, found) = (needed.get(&site), found.get(&(site, subject)));
-            row.measure.at_least = !is_known || needed.copied().unwrap_or(0) > found.copied().unwrap_or(0);
+            row.measure.at_least =
+                !is_known || needed.copied().unwrap_or(0) > found.copied().unwrap_or(0);
         }
     }
 
@@ -81,7 +90,9 @@ impl Store {
             let who = row.who();
             if who.kind == OTHERS
                 && contains_epoch(&scope.epochs, who.epoch)
-                && matcher.selects_in_row(who.site, row.subject(), who.epoch, who.meta, None).is_none()
+                && matcher
+                    .selects_in_row(who.site, row.subject(), who.epoch, who.meta, None)
+                    .is_none()
             {
                 sites.insert(who.site);
             }
@@ -89,18 +100,25 @@ impl Store {
         sites
     }
 
-    /// Returns true if calls that may pass are in rows of others, and it is not known which subjects they are about.
+    /// Returns true if calls that may pass are in rows of others, and it is not known which
+    /// subjects they are about.
     pub(super) fn has_undecided_others(&self, scope: &Scope) -> bool {
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
         !self.undecided_others(scope, &matcher, &self.ring().folds()).is_empty()
     }
 
     /// Returns the places of the rows that subjects have beside a row of others.
-    fn own_rows(&self, shared: &HashSet<Place>, folds: &Folds) -> HashMap<(u32, Subject), HashSet<Place>> {
+    fn own_rows(
+        &self,
+        shared: &HashSet<Place>,
+        folds: &Folds,
+    ) -> HashMap<(u32, Subject), HashSet<Place>> {
         let mut own: HashMap<(u32, Subject), HashSet<Place>> = HashMap::new();
         self.each_row(folds, |table, row| {
             let (who, place) = (row.who(), place(table, row.who()));
-            if let Some(subject) = row.subject().filter(|_| who.kind != OTHERS && shared.contains(&place)) {
+            if let Some(subject) =
+                row.subject().filter(|_| who.kind != OTHERS && shared.contains(&place))
+            {
                 own.entry((who.site, subject)).or_default().insert(place);
             }
         });
@@ -108,7 +126,8 @@ impl Store {
     }
 
     fn each_row(&self, folds: &Folds, mut each: impl FnMut(usize, Row)) {
-        self.ring().rows_of_folds(folds, |page, row| each(page.map_or(FOLD_TABLE, |page| page + 1), row));
+        self.ring()
+            .rows_of_folds(folds, |page, row| each(page.map_or(FOLD_TABLE, |page| page + 1), row));
         self.ring().rows_of_pages(folds, |page, row| each(page + 1, row));
     }
 }

@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
-/// Counts, outcomes and times of calls. Counts and outcomes are exact; times exist for calls that were timed.
+/// Counts, outcomes and times of calls. Counts and outcomes are exact; times exist for calls that
+/// were timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Measure {
     /// Number of calls.
     pub count: u64,
-    /// True if further calls may be in the row of others, which subjects share where a table is full.
+    /// True if further calls may be in the row of others, which subjects share where a table is
+    /// full.
     pub at_least: bool,
     /// Number of calls that found no room as events. They are counted by site and subject, without
     /// their time and cause.
@@ -24,7 +26,8 @@ pub struct Measure {
     /// True if `total_ticks` may contain some time twice, because calls left the window and their
     /// outer calls are not known.
     pub total_at_most: bool,
-    /// Ticks of the async calls, each from its first poll to its end. They overlap where calls wait side by side.
+    /// Ticks of the async calls, each from its first poll to its end. They overlap where calls wait
+    /// side by side.
     pub wall_ticks: u64,
     /// Ticks of the timed calls without the timed events that they called in their lane; `None` if
     /// unknown.

@@ -1,7 +1,7 @@
 //! Tallies: counts, outcomes and times by site, subject or root cause, in the window and beyond it.
 //!
-//! Events in the window are counted there. Events that left it are in the fold table. Calls without an event are in the
-//! pages of the lanes. Each call is in exactly one of the three.
+//! Events in the window are counted there. Events that left it are in the fold table. Calls without
+//! an event are in the pages of the lanes. Each call is in exactly one of the three.
 
 pub(crate) mod aggregate;
 pub(crate) mod bounds;
@@ -91,9 +91,11 @@ pub struct Scope {
     pub filter: Filter,
     /// Only calls that began in these epochs.
     pub epochs: Range<u32>,
-    /// Only direct and indirect effects of this event, by cause or by link. The event itself is left out.
+    /// Only direct and indirect effects of this event, by cause or by link. The event itself is
+    /// left out.
     pub under: Option<EventId>,
-    /// Also calls of handlers and of metaspy itself. A filter with a `level:` term takes precedence.
+    /// Also calls of handlers and of metaspy itself. A filter with a `level:` term takes
+    /// precedence.
     pub meta: bool,
     /// Only calls of the members of a view; `None` = no restriction.
     pub members: Option<Members>,
@@ -182,9 +184,9 @@ pub struct Tally {
     /// unknown for calls without an event in the window, or the calls were counted without site and
     /// subject. `None` if their number is not known either.
     pub unknown: Option<u64>,
-    /// True if every selected call is counted, once. False if the filter has a condition that folded calls do not
-    /// record, if some calls were counted without site and subject ([`Totals::unnamed`](crate::Totals)), or if a live
-    /// recording changed during the reading.
+    /// True if every selected call is counted, once. False if the filter has a condition that
+    /// folded calls do not record, if some calls were counted without site and subject
+    /// ([`Totals::unnamed`](crate::Totals)), or if a live recording changed during the reading.
     pub exact: bool,
     /// True if `exact` holds, except that some subjects may share the row of others. Each row that
     /// may lack calls is marked ([`Measure::at_least`](crate::Measure::at_least)).
@@ -198,14 +200,17 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Marks all rows as lower bounds if the root or direct cause of some calls left the window, since
-    /// these may belong to any row.
+    /// Marks all rows as lower bounds if the root or direct cause of some calls left the window,
+    /// since these may belong to any row.
     fn mark_unknown_causes(&mut self) {
         let is_unknown = |row: &TallyRow| row.site.is_none() && row.measure.count > 0;
         if !self.rows.iter().any(is_unknown) {
             return;
         }
-        self.rows.iter_mut().filter(|row| row.site.is_some()).for_each(|row| row.measure.at_least = true);
+        self.rows
+            .iter_mut()
+            .filter(|row| row.site.is_some())
+            .for_each(|row| row.measure.at_least = true);
         self.exact = false;
     }
 
@@ -228,8 +233,8 @@ impl Store {
             let mut tally = self.tally_once(by, scope);
             let settled = ring.fold_state() == before;
             if settled || began.elapsed() > PATIENCE {
-                // Not exact if the file was truncated, if subjects were merged into a site's row of others, or if some
-                // calls were counted without site and subject.
+                // Not exact if the file was truncated, if subjects were merged into a site's row of
+                // others, or if some calls were counted without site and subject.
                 let others = tally.rows.iter().any(TallyRow::is_others);
                 // A filter of subjects leaves the rows of others undecided.
                 if others || tally.unknown != Some(0) {
@@ -239,8 +244,12 @@ impl Store {
                     // These calls may belong to any site and subject.
                     tally.rows.iter_mut().for_each(|row| row.measure.at_least = true);
                 }
-                let is_complete = tally.exact && settled && self.missing().is_empty() && self.is_settled();
-                tally.unknown = tally.unknown.filter(|_| is_complete).map(|calls| calls.saturating_add(self.unnamed()));
+                let is_complete =
+                    tally.exact && settled && self.missing().is_empty() && self.is_settled();
+                tally.unknown = tally
+                    .unknown
+                    .filter(|_| is_complete)
+                    .map(|calls| calls.saturating_add(self.unnamed()));
                 tally.rows_exact = tally.unknown == Some(0);
                 tally.exact = tally.rows_exact && !others;
                 if by == By::RootCause || by.is_of_senders() {
@@ -261,7 +270,8 @@ impl Store {
         let ring = self.ring();
         let folds = &ring.folds();
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
-        let follows_reasons = scope.under.is_some() || by == By::RootCause || matcher.follows_reasons();
+        let follows_reasons =
+            scope.under.is_some() || by == By::RootCause || matcher.follows_reasons();
         let links = if follows_reasons { self.all_links() } else { Links::none() };
         let asyncs = self.asyncs();
         let levels = matcher.only_levels().filter(|_| scope.is_plain()).map(Levels::new);
@@ -280,7 +290,9 @@ impl Store {
         };
         let mut part = match (scope.detail, by, levels) {
             (DetailLevel::Counts, By::Site, Some(levels)) => counts_by_site(ring, folds, levels),
-            (DetailLevel::Counts, By::Subject, Some(levels)) => counts_by_subject(ring, folds, levels),
+            (DetailLevel::Counts, By::Subject, Some(levels)) => {
+                counts_by_subject(ring, folds, levels)
+            }
             (DetailLevel::Counts, ..) => aggregation.counts(),
             (DetailLevel::All, ..) => aggregation.all(),
         };
@@ -289,14 +301,24 @@ impl Store {
     }
 
     /// Adds the calls without an event in the window.
-    fn add_rows(&self, part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, folds: &Folds) {
+    fn add_rows(
+        &self,
+        part: &mut PartialTally,
+        by: By,
+        scope: &Scope,
+        matcher: &Matcher,
+        folds: &Folds,
+    ) {
         let ring = self.ring();
         let outcomes = matcher.outcomes();
         let asyncs = self.asyncs();
         let asks_for_failures = matcher.asks_for_failures();
         // The hooks of these sites do not see how calls end, or what they return.
-        let is_unseeing = |site: &&RecordedSite| !site.knows_outcomes() || asks_for_failures && !site.sees_failures();
-        let unseeing: HashSet<u32> = self.sites().iter().filter(is_unseeing).map(|site| site.id.0).collect();
+        let is_unseeing = |site: &&RecordedSite| {
+            !site.knows_outcomes() || asks_for_failures && !site.sees_failures()
+        };
+        let unseeing: HashSet<u32> =
+            self.sites().iter().filter(is_unseeing).map(|site| site.id.0).collect();
         let counts_once = self.counts_time_once();
         let mut again: Vec<(Again, Row)> = Vec::new();
         let mut add = |row: Row, source: Source| {
@@ -313,15 +335,25 @@ impl Store {
             let chosen = if knows_outcomes { row.measure_of(source, outcomes) } else { None };
             // A row without a call of its own has ends of calls that other rows count.
             let unknown = if all.count == 0 { all.running.wrapping_neg() } else { all.count };
-            match (matcher.selects_in_row(who.site, subject, who.epoch, who.meta, Some(&all)), chosen) {
+            match (
+                matcher.selects_in_row(who.site, subject, who.epoch, who.meta, Some(&all)),
+                chosen,
+            ) {
                 // The causes of these calls are unknown.
-                (Some(true), _) if scope.under.is_some() => part.unknown = part.unknown.saturating_add(all.count),
+                (Some(true), _) if scope.under.is_some() => {
+                    part.unknown = part.unknown.saturating_add(all.count)
+                }
                 (Some(true), Some(measure)) if measure == Measure::default() => {}
-                // The end of an event that moved to another thread: the event itself is in the row of its cause.
+                // The end of an event that moved to another thread: the event itself is in the row
+                // of its cause.
                 (Some(true), Some(_)) if by.is_of_senders() && all.count == 0 => part.exact = false,
                 (Some(true), Some(measure)) => {
                     // The causes left the window with the calls.
-                    let site = if by == By::RootCause || by.is_of_senders() { None } else { Some(who.site) };
+                    let site = if by == By::RootCause || by.is_of_senders() {
+                        None
+                    } else {
+                        Some(who.site)
+                    };
                     let subject = subject.filter(|_| !by.is_of_senders());
                     let at = part.row(by, site, subject);
                     let is_async = asyncs.get(who.site as usize).copied().unwrap_or(false);
@@ -329,10 +361,12 @@ impl Store {
                     let Some(cell) = part.cells.get_mut(at) else { return };
                     cell.without_self |= all.timed != 0;
                     let is_mixed = by == By::RootCause || by.is_of_senders();
-                    cell.at_most |= all.timed != 0 && (!counts_once || is_async || is_shared || is_mixed);
+                    cell.at_most |=
+                        all.timed != 0 && (!counts_once || is_async || is_shared || is_mixed);
                     cell.measure.add(&measure);
                     if is_async {
-                        cell.measure.wall_ticks = cell.measure.wall_ticks.wrapping_add(measure.total_ticks);
+                        cell.measure.wall_ticks =
+                            cell.measure.wall_ticks.wrapping_add(measure.total_ticks);
                     }
                 }
                 (Some(false), _) => {}
@@ -379,7 +413,14 @@ impl Store {
 }
 
 /// Takes ticks from a row that counts them already, or notes that it may count them twice.
-fn add_again(part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, kind: Again, row: &Row) {
+fn add_again(
+    part: &mut PartialTally,
+    by: By,
+    scope: &Scope,
+    matcher: &Matcher,
+    kind: Again,
+    row: &Row,
+) {
     let who = row.who();
     if who.meta && !scope.meta && !scope.filter.mentions_level() {
         return;
@@ -387,8 +428,12 @@ fn add_again(part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, 
     let is_known = who.kind != row::OTHERS && scope.is_plain() && scope.members.is_none();
     let (site, subject, is_whole) = match kind {
         _ if who.kind == row::OTHERS => (None, None, false),
-        Again::InSite | Again::MaybeInSite => (Some(row.0[row::KEY] as u32), None, matcher.selects_whole_sites()),
-        Again::InSubject | Again::MaybeInSubject => (None, row.subject(), matcher.selects_whole_subjects()),
+        Again::InSite | Again::MaybeInSite => {
+            (Some(row.0[row::KEY] as u32), None, matcher.selects_whole_sites())
+        }
+        Again::InSubject | Again::MaybeInSubject => {
+            (None, row.subject(), matcher.selects_whole_subjects())
+        }
     };
     match (kind, by) {
         (Again::InSite, By::Subject) | (Again::InSubject, By::Site) if who.kind != row::OTHERS => {}

@@ -55,7 +55,8 @@ struct Nest {
     outside: Vec<Outside>,
     /// True if some calls that began outside are not known.
     is_partly_known: bool,
-    /// True if blocks may be missing between the last one and the next one, because the last one is kept.
+    /// True if blocks may be missing between the last one and the next one, because the last one is
+    /// kept.
     has_gap: bool,
 }
 
@@ -76,7 +77,15 @@ pub(crate) struct SelfTimes<'a> {
 impl<'a> SelfTimes<'a> {
     pub fn new(asyncs: &'a [bool]) -> Self {
         let (polled, early) = (HashMap::new(), HashMap::new());
-        SelfTimes { asyncs, lanes: HashMap::new(), at: u32::MAX, nest: Nest::default(), polled, early, exact: true }
+        SelfTimes {
+            asyncs,
+            lanes: HashMap::new(),
+            at: u32::MAX,
+            nest: Nest::default(),
+            polled,
+            early,
+            exact: true,
+        }
     }
 
     /// Continues with a block of this lane.
@@ -104,8 +113,9 @@ impl<'a> SelfTimes<'a> {
         self.nest.outside.push(Outside { id, row, is_end_marked });
     }
 
-    /// Goes on behind a kept block, if the last one of the lane was one, and returns whether it was. The calls that began
-    /// outside are forgotten, and the next block names those that are open.
+    /// Goes on behind a kept block, if the last one of the lane was one, and returns whether it
+    /// was. The calls that began outside are forgotten, and the next block names those that are
+    /// open.
     pub fn leave_gap(&mut self, is_kept: bool) -> bool {
         let had_gap = std::mem::replace(&mut self.nest.has_gap, is_kept);
         if had_gap {
@@ -129,8 +139,8 @@ impl<'a> SelfTimes<'a> {
     }
 
     /// Returns true if a call of this row that began outside is around an event with this cause;
-    /// `None` if that is not known. In recordings without marks of ends, an event whose cause is further out, or that
-    /// has none, shows which of these calls have ended.
+    /// `None` if that is not known. In recordings without marks of ends, an event whose cause is
+    /// further out, or that has none, shows which of these calls have ended.
     #[inline(always)]
     pub fn is_inside(&mut self, cause: u64, row: u32) -> Option<bool> {
         if self.nest.outside.is_empty() { Some(false) } else { self.is_inside_of(cause, row) }
@@ -139,9 +149,13 @@ impl<'a> SelfTimes<'a> {
     #[cold]
     fn is_inside_of(&mut self, cause: u64, row: u32) -> Option<bool> {
         let Nest { outside, is_partly_known, .. } = &mut self.nest;
-        let is_between =
-            |ids: &[Outside]| ids.first().zip(ids.last()).is_some_and(|(a, b)| a.id < cause && cause < b.id);
-        if cause == 0 || outside.iter().any(|call| call.id == cause) || (*is_partly_known && is_between(outside)) {
+        let is_between = |ids: &[Outside]| {
+            ids.first().zip(ids.last()).is_some_and(|(a, b)| a.id < cause && cause < b.id)
+        };
+        if cause == 0
+            || outside.iter().any(|call| call.id == cause)
+            || (*is_partly_known && is_between(outside))
+        {
             outside.retain(|call| call.is_end_marked || call.id <= cause);
         }
         match outside.iter().any(|call| call.row == row) {
@@ -151,7 +165,8 @@ impl<'a> SelfTimes<'a> {
         }
     }
 
-    /// Returns the rows of an async call whose mark was scanned. `None` if the call was not scanned yet.
+    /// Returns the rows of an async call whose mark was scanned. `None` if the call was not scanned
+    /// yet.
     pub fn polled(&mut self, id: u64) -> Option<Polled> {
         let call = self.polled.get_mut(&id)?;
         call.is_added = true;
@@ -182,10 +197,18 @@ impl<'a> SelfTimes<'a> {
         Some((*call, ticks))
     }
 
-    /// Enters an event, which has a self time or not. Returns the row of the event around it, from whose self time this
-    /// event's span is subtracted.
+    /// Enters an event, which has a self time or not. Returns the row of the event around it, from
+    /// whose self time this event's span is subtracted.
     #[inline(always)]
-    pub fn enter(&mut self, id: EventId, start: u64, slot: &Slot, span: Option<u64>, row: u32, has_self: bool) -> u32 {
+    pub fn enter(
+        &mut self,
+        id: EventId,
+        start: u64,
+        slot: &Slot,
+        span: Option<u64>,
+        row: u32,
+        has_self: bool,
+    ) -> u32 {
         while let Some(top) = self.nest.open.last()
             && top.end <= start
         {
@@ -200,7 +223,11 @@ impl<'a> SelfTimes<'a> {
         };
         let around = self.around(slot.cause, end);
         if self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
-            self.poll(id.raw(), start, Polled { row, self_row, around, lane: self.at, end, is_added: false });
+            self.poll(
+                id.raw(),
+                start,
+                Polled { row, self_row, around, lane: self.at, end, is_added: false },
+            );
         } else if self.nest.open.len() < DEPTH_MAX {
             // An inner event ends with the outer event at the latest, even if its own end was not
             // recorded.

@@ -19,14 +19,24 @@ fn argument(name: &str, value: &str) -> Vec<u8> {
 #[test]
 fn an_event_is_read_back_as_it_was_written() {
     let mut writer = scene(1);
-    let root = writer.event(Draft { start: 100, span: Some(50), subject: node(7), ..Draft::default() });
-    let running = writer.event(Draft { site: 2, start: 120, span: None, cause: Some(root), ..Draft::default() });
+    let root =
+        writer.event(Draft { start: 100, span: Some(50), subject: node(7), ..Draft::default() });
+    let running = writer.event(Draft {
+        site: 2,
+        start: 120,
+        span: None,
+        cause: Some(root),
+        ..Draft::default()
+    });
     let store = writer.store();
     let event = store.event(running).expect("it was written");
     assert_eq!((event.cause, event.outcome, event.span), (Some(root), Outcome::Running, None));
     assert_eq!((event.start, event.lane, event.subject), (120, LaneId(0), None));
     let event = store.event(root).expect("it was written");
-    assert_eq!((event.subject, event.span, event.outcome), (Some(node(7)), Some(50), Outcome::Returned));
+    assert_eq!(
+        (event.subject, event.span, event.outcome),
+        (Some(node(7)), Some(50), Outcome::Returned)
+    );
     assert_eq!(store.event(EventId::from_raw(root.raw() + 2).expect("an id")), None);
     assert_eq!(store.event(EventId::from_raw(u64::MAX).expect("an id")), None);
     assert_eq!(
@@ -43,9 +53,15 @@ fn details_are_passed_over_as_events_and_read_as_text() {
     let second = writer.event(Draft { start: 20, ..Draft::default() });
     let store = writer.store();
     let details = store.details(first);
-    assert_eq!((details.len(), details[0].kind, details[0].name.as_str()), (1, DetailKind::Argument, "text"));
+    assert_eq!(
+        (details.len(), details[0].kind, details[0].name.as_str()),
+        (1, DetailKind::Argument, "text")
+    );
     assert!(details[0].value.starts_with("wörds \u{FFFD}[2J"), "{}", details[0].value);
-    assert_eq!(store.forward(Position::Start, &"".parse().expect("a filter"), 9, 99).events.len(), 2);
+    assert_eq!(
+        store.forward(Position::Start, &"".parse().expect("a filter"), 9, 99).events.len(),
+        2
+    );
     assert_eq!(store.event(second).map(|event| event.id), Some(second));
     // A slot full of text is no event, even if it looks like an event.
     assert_eq!(store.event(EventId::from_raw(first.raw() + 2).expect("an id")), None);
@@ -59,7 +75,12 @@ fn marks_of_the_end_are_found() {
     let mut cause = None;
     for start in 0..500 {
         let start = 30 + start * 10;
-        cause = Some(writer.event(Draft { start, span: Some(2), cause: Some(call), ..Draft::default() }));
+        cause = Some(writer.event(Draft {
+            start,
+            span: Some(2),
+            cause: Some(call),
+            ..Draft::default()
+        }));
         writer.event(Draft { lane: 1, start, ..Draft::default() });
     }
     let link = cause.expect("one of many");
@@ -150,7 +171,8 @@ fn the_index_has_every_effect_of_every_lane_and_links() {
     let effects = &wanted[&cause];
     assert_eq!(index.effects_after(cause, Some(effects[0]), 2), effects[1..3]);
     assert!(index.bytes() < 8 * ids.len(), "{}", index.bytes());
-    let late = writer.event(Draft { lane: 2, start: 9_000_010, cause: Some(cause), ..Draft::default() });
+    let late =
+        writer.event(Draft { lane: 2, start: 9_000_010, cause: Some(cause), ..Draft::default() });
     index.update(&writer.store());
     assert!(index.effects(cause).contains(&late));
     assert!(EffectsIndex::build(&store, |_, _| false).is_none());

@@ -23,7 +23,8 @@ fn with_pending_fold() -> (Writer, u64) {
     writer.set(sb::FOLDED, 40);
     let at = writer.table(sb::JOURNAL);
     let new = row(who(1, false), 1, 40 + 127);
-    let header = [(journal::BLOCKS, 1), (journal::ROWS, 1), (journal::FOLDED, 167), (journal::COMMIT, 5)];
+    let header =
+        [(journal::BLOCKS, 1), (journal::ROWS, 1), (journal::FOLDED, 167), (journal::COMMIT, 5)];
     header.into_iter().for_each(|(word, value)| writer.set(at + word, value));
     let words = [first.sequence(), 0].into_iter().chain(new);
     (at + journal::HEADER_WORDS..).zip(words).for_each(|(at, word)| writer.set(at, word));
@@ -56,8 +57,9 @@ fn a_committed_fold_counts_once_before_and_after_it_is_applied() {
 /// of the second. Each was killed when its row had a further event.
 fn with_folds_in_progress() -> (Writer, [u64; 2]) {
     let mut writer = scene(1);
-    let ids: Vec<EventId> =
-        (0..300).map(|start| writer.event(Draft { start, subject: node(1), ..Draft::default() })).collect();
+    let ids: Vec<EventId> = (0..300)
+        .map(|start| writer.event(Draft { start, subject: node(1), ..Draft::default() }))
+        .collect();
     let sequences = [ids[0].sequence(), ids[127].sequence()];
     writer.fold_row(0, row(who(1, false), 1, 40 + 1));
     writer.page(&[row(who(1, false), 1, 20 + 1)]);
@@ -84,7 +86,11 @@ fn a_fold_in_progress_counts_each_event_once_wherever_it_stopped() {
     let check = |folded: u64, what: &str| {
         let store = writer.store();
         let totals = store.totals();
-        assert_eq!((totals.stored, totals.folded, totals.counted), (300 - folded, folded, 0), "{what}");
+        assert_eq!(
+            (totals.stored, totals.folded, totals.counted),
+            (300 - folded, folded, 0),
+            "{what}"
+        );
         for detail in [DetailLevel::All, DetailLevel::Counts] {
             for by in [By::Site, By::Subject, By::SiteSubject] {
                 let tally = store.tally(by, &Scope { detail, ..Scope::default() });
@@ -99,9 +105,14 @@ fn a_fold_in_progress_counts_each_event_once_wherever_it_stopped() {
         assert_eq!(store.verify().pending_fold, folded != 254, "{what}");
         let other = scene(1);
         other.set(sb::PID, 2);
-        let both = Store::merged(vec![("one".into(), store.clone()), ("two".into(), other.store())]);
+        let both =
+            Store::merged(vec![("one".into(), store.clone()), ("two".into(), other.store())]);
         let merged = both.expect("they can be merged").totals();
-        assert_eq!((merged.stored, merged.folded, merged.counted), (300 - folded, folded, 0), "{what}, merged");
+        assert_eq!(
+            (merged.stored, merged.folded, merged.counted),
+            (300 - folded, folded, 0),
+            "{what}, merged"
+        );
     };
     check(60, "both in the middle");
     let rows = [writer.table(sb::TALLY), writer.table(sb::PAGES) + row::page::HEADER_WORDS];
@@ -127,7 +138,11 @@ fn a_row_that_is_being_merged_counts_once_wherever_that_stopped() {
     let check = |what: &str| {
         let store = writer.store();
         let tally = store.tally(By::Subject, &Scope::default());
-        assert_eq!(tally.rows.iter().map(|row| row.measure.count).collect::<Vec<_>>(), [60], "{what}");
+        assert_eq!(
+            tally.rows.iter().map(|row| row.measure.count).collect::<Vec<_>>(),
+            [60],
+            "{what}"
+        );
         assert_eq!(store.totals().counted, 60, "{what}");
         assert!(store.verify().is_sound(), "{what}: {:?}", store.verify());
     };

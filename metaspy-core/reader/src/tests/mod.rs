@@ -33,7 +33,8 @@ fn scene(chunks: u64) -> Writer {
     writer
 }
 
-/// `events` calls in several lanes. Each lane nests its calls up to five deep. Every fifth call has no subject.
+/// `events` calls in several lanes. Each lane nests its calls up to five deep. Every fifth call has
+/// no subject.
 fn busy(chunks: u64, lanes: u32, events: usize, seed: u64) -> (Writer, Vec<EventId>) {
     let mut writer = scene(chunks);
     let mut dice = seed | 1;

@@ -18,7 +18,8 @@ struct Temporary(PathBuf);
 
 impl Temporary {
     fn new(name: &str, bytes: &[u8]) -> Self {
-        let directory = std::env::temp_dir().join(format!("metaspy-store-{}-{name}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("metaspy-store-{}-{name}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
         fs::write(directory.join("a.spy"), bytes).expect("a file");
         Temporary(directory)
@@ -83,8 +84,13 @@ fn a_recording_that_is_being_begun_is_awaited() {
             let read = scope.spawn(|| Store::open(&file.path()).map(|store| store.totals()));
             // Long enough that the reader has looked at the file, as a rule.
             thread::sleep(Duration::from_millis(30));
-            made.write_all_at(&whole[8..], 8).and_then(|()| made.write_all_at(&whole[..8], 0)).expect("it is ours");
-            assert_eq!(read.join().expect("no panic").expect("it has begun"), writer.store().totals());
+            made.write_all_at(&whole[8..], 8)
+                .and_then(|()| made.write_all_at(&whole[..8], 0))
+                .expect("it is ours");
+            assert_eq!(
+                read.join().expect("no panic").expect("it has begun"),
+                writer.store().totals()
+            );
         });
     }
 }
@@ -116,22 +122,27 @@ fn a_file_cut_anywhere_is_read_as_far_as_it_goes() {
     }
 }
 
-/// Writes a recording with a sparse tail: it claims 32 GiB of blocks in use, of which the file has the first ones, and a
-/// byte at its end.
+/// Writes a recording with a sparse tail: it claims 32 GiB of blocks in use, of which the file has
+/// the first ones, and a byte at its end.
 #[cfg(target_os = "linux")]
 fn sparse(name: &str) -> Temporary {
     const BLOCKS: u64 = 8 << 20;
     let (mut writer, _) = busy(2, 2, 5_000, 1);
     writer.summarise();
     let first_block = writer.get(sb::CHUNKS);
-    for (word, number) in
-        [(sb::BLOCKS, BLOCKS), (sb::GROWN, BLOCKS), (sb::FRESH, BLOCKS), (sb::CHUNKS + 1, BLOCKS * 4096)]
-    {
+    for (word, number) in [
+        (sb::BLOCKS, BLOCKS),
+        (sb::GROWN, BLOCKS),
+        (sb::FRESH, BLOCKS),
+        (sb::CHUNKS + 1, BLOCKS * 4096),
+    ] {
         writer.set(word, number);
     }
     let file = Temporary::new(name, &writer.bytes());
     let sparse = fs::File::options().write(true).open(file.path()).expect("a file");
-    sparse.write_all_at(&[1], first_block + BLOCKS * 4096 - 1).expect("a file system with sparse files");
+    sparse
+        .write_all_at(&[1], first_block + BLOCKS * 4096 - 1)
+        .expect("a file system with sparse files");
     file
 }
 
@@ -141,8 +152,16 @@ fn a_sparse_file_is_read_as_far_as_its_data_goes() {
     let file = sparse("sparse");
     let store = Store::open(&file.path()).expect("the tables are there");
     let length = fs::metadata(file.path()).expect("it is there").len();
-    assert!(length > 32 << 30 && (store.words().len() as u64) < 1 << 30, "{length}: {}", store.words().len());
-    assert!(store.missing().iter().any(|sentence| sentence.contains("512 MiB of holes")), "{:?}", store.missing());
+    assert!(
+        length > 32 << 30 && (store.words().len() as u64) < 1 << 30,
+        "{length}: {}",
+        store.words().len()
+    );
+    assert!(
+        store.missing().iter().any(|sentence| sentence.contains("512 MiB of holes")),
+        "{:?}",
+        store.missing()
+    );
     assert!(!store.verify().is_sound());
 }
 
@@ -153,5 +172,8 @@ fn a_sparse_recording_that_a_process_writes_is_mapped_whole() {
     let writer = fs::File::open(file.path()).expect("it is there");
     writer.lock().expect("no other process has it");
     let store = Store::open(&file.path()).expect("the tables are there");
-    assert_eq!(store.words().len() as u64, fs::metadata(file.path()).expect("it is there").len() / 8);
+    assert_eq!(
+        store.words().len() as u64,
+        fs::metadata(file.path()).expect("it is there").len() / 8
+    );
 }

@@ -40,9 +40,13 @@ fn a_scan_has_every_event_that_meets_the_conditions() {
     let without = Some(HashSet::from([KindId(0)]));
     check(Conditions { kinds: without, ..Conditions::default() }, &|event| event.subject.is_none());
     let outcomes = Some(vec![Outcome::Failed]);
-    check(Conditions { outcomes, ..Conditions::default() }, &|event| event.outcome == Outcome::Failed);
+    check(Conditions { outcomes, ..Conditions::default() }, &|event| {
+        event.outcome == Outcome::Failed
+    });
     let ticks = 20_000..=30_000;
-    check(Conditions { ticks: Some(ticks.clone()), ..Conditions::default() }, &|event| ticks.contains(&event.start));
+    check(Conditions { ticks: Some(ticks.clone()), ..Conditions::default() }, &|event| {
+        ticks.contains(&event.start)
+    });
 }
 
 #[test]
@@ -52,7 +56,11 @@ fn summaries_exclude_chunks() {
     let store = writer.store();
     let all = store.scan(Conditions::default()).parts();
     let early = store.scan(Conditions { ticks: Some(0..=1_100), ..Conditions::default() });
-    assert!(all > 2 && early.parts() == 1 && early.skipped() == all - 1, "{} of {all}", early.parts());
+    assert!(
+        all > 2 && early.parts() == 1 && early.skipped() == all - 1,
+        "{} of {all}",
+        early.parts()
+    );
     let absent = Conditions { sites: Some(HashSet::from([SiteId(9)])), ..Conditions::default() };
     // The chunk that is being filled has no summary.
     assert_eq!(store.scan(absent).parts(), 1);

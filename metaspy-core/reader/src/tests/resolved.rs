@@ -19,7 +19,14 @@ fn read(scan: &ResolvedScan) -> Vec<ResolvedEvent> {
     all
 }
 
-fn event(writer: &mut Writer, lane: u32, site: u32, start: u64, span: u64, cause: Option<EventId>) -> EventId {
+fn event(
+    writer: &mut Writer,
+    lane: u32,
+    site: u32,
+    start: u64,
+    span: u64,
+    cause: Option<EventId>,
+) -> EventId {
     writer.event(Draft { lane, site, start, span: Some(span), cause, ..Draft::default() })
 }
 
@@ -72,7 +79,10 @@ fn what_surrounds_an_async_call_has_no_self_time() {
     let outer = event(&mut writer, 0, 1, 0, 100, None);
     event(&mut writer, 0, 2, 10, 500, Some(outer));
     event(&mut writer, 0, 3, 20, 7, None);
-    let own: Vec<_> = read(&writer.store().resolved(&UnitRule::default())).iter().map(|it| it.self_ticks).collect();
+    let own: Vec<_> = read(&writer.store().resolved(&UnitRule::default()))
+        .iter()
+        .map(|it| it.self_ticks)
+        .collect();
     assert_eq!(own, [None, None, Some(7)]);
 }
 
@@ -98,7 +108,10 @@ fn a_unit_of_work_is_the_outermost_cause_that_occurs_often() {
     let outermost = units(&UnitRule::Outermost);
     assert_eq!(outermost[0], None, "main occurs once");
     assert_eq!(outermost[1..4], [Some((2, frames[0])); 3]);
-    assert_eq!(outermost[58..], [Some((2, frames[19])), Some((2, frames[19])), Some((2, frames[19])), None]);
+    assert_eq!(
+        outermost[58..],
+        [Some((2, frames[19])), Some((2, frames[19])), Some((2, frames[19])), None]
+    );
     let nearest = units(&UnitRule::Nearest(HashSet::from([SiteId(3)])));
     assert_eq!(nearest[1], None);
     assert_eq!(nearest[2].map(|unit| unit.0), Some(3));
@@ -144,7 +157,13 @@ fn the_survey_has_the_roots_failures_and_longest_times_of_each_site() {
     for at in 0..10 {
         event(&mut writer, 0, 2, at * 10, 4 + at, Some(outer));
     }
-    let failed = Draft { site: 2, start: 500, span: Some(100), outcome: Outcome::Failed, ..Draft::default() };
+    let failed = Draft {
+        site: 2,
+        start: 500,
+        span: Some(100),
+        outcome: Outcome::Failed,
+        ..Draft::default()
+    };
     writer.event(Draft { lane: 1, ..failed });
     writer.event(Draft { lane: 1, start: 700, outcome: Outcome::Panicked, ..failed });
     let scan = writer.store().resolved(&UnitRule::default());
@@ -153,6 +172,9 @@ fn the_survey_has_the_roots_failures_and_longest_times_of_each_site() {
     assert_eq!((site.events, site.roots, site.failed, site.panicked), (12, 2, 1, 1));
     assert_eq!((site.ticks, survey.lanes), ((4..14).sum::<u64>() + 200, 2));
     // 100 ticks are less than 2^7, and 8 to 13 ticks less than 2^4.
-    assert_eq!([0, 1, 4, 100].map(|events| site.most_ticks_of(events)), [0, 127, 254 + 30, 254 + 6 * 15 + 4 * 7]);
+    assert_eq!(
+        [0, 1, 4, 100].map(|events| site.most_ticks_of(events)),
+        [0, 127, 254 + 30, 254 + 6 * 15 + 4 * 7]
+    );
     assert_eq!(survey.site(SiteId(99)).most_ticks_of(9), 0);
 }

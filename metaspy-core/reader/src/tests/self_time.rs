@@ -20,7 +20,8 @@ use super::{busy, every_event, scene};
 
 /// Self time by its definition: each span without the spans directly inside it.
 fn own_by_definition(store: &Store) -> BTreeMap<u32, u64> {
-    let events: BTreeMap<EventId, crate::Event> = every_event(store).into_iter().map(|e| (e.id, e)).collect();
+    let events: BTreeMap<EventId, crate::Event> =
+        every_event(store).into_iter().map(|e| (e.id, e)).collect();
     let mut own = BTreeMap::new();
     for event in events.values() {
         let entry: &mut u64 = own.entry(event.site.0).or_default();
@@ -29,7 +30,9 @@ fn own_by_definition(store: &Store) -> BTreeMap<u32, u64> {
     for event in events.values() {
         let around = event.cause.map(|cause| events[&cause]);
         let ends = |event: &crate::Event| event.start + event.span.unwrap_or(0);
-        if let Some(around) = around.filter(|around| ends(around) >= ends(event) && ends(around) > event.start) {
+        if let Some(around) =
+            around.filter(|around| ends(around) >= ends(event) && ends(around) > event.start)
+        {
             let entry = own.get_mut(&around.site.0).expect("it has a row");
             *entry = entry.wrapping_sub(event.span.unwrap_or(0));
         }
@@ -41,14 +44,40 @@ fn own_by_definition(store: &Store) -> BTreeMap<u32, u64> {
 fn self_time_is_what_the_events_inside_did_not_take() {
     let mut writer = scene(1);
     let outer = writer.event(Draft { start: 0, span: Some(100), ..Draft::default() });
-    writer.event(Draft { site: 2, start: 10, span: Some(30), cause: Some(outer), ..Draft::default() });
-    writer.event(Draft { site: 2, start: 50, span: Some(20), cause: Some(outer), ..Draft::default() });
+    writer.event(Draft {
+        site: 2,
+        start: 10,
+        span: Some(30),
+        cause: Some(outer),
+        ..Draft::default()
+    });
+    writer.event(Draft {
+        site: 2,
+        start: 50,
+        span: Some(20),
+        cause: Some(outer),
+        ..Draft::default()
+    });
     // In another lane, and named as the cause: it was not inside.
-    writer.event(Draft { lane: 1, site: 3, start: 60, span: Some(20), cause: Some(outer), ..Draft::default() });
+    writer.event(Draft {
+        lane: 1,
+        site: 3,
+        start: 60,
+        span: Some(20),
+        cause: Some(outer),
+        ..Draft::default()
+    });
     // The cause has ended, and this lane was in no event.
-    writer.event(Draft { site: 2, start: 500, span: Some(7), cause: Some(outer), ..Draft::default() });
+    writer.event(Draft {
+        site: 2,
+        start: 500,
+        span: Some(7),
+        cause: Some(outer),
+        ..Draft::default()
+    });
     let tally = writer.store().tally(By::Site, &Scope::default());
-    let of = |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
+    let of =
+        |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
     assert_eq!(of(1).map(|m| (m.total_ticks, m.self_ticks)), Some((100, Some(50))));
     assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks, m.max_ticks)), Some((57, Some(57), 30)));
     assert_eq!(of(3).map(|m| m.self_ticks), Some(Some(20)));
@@ -59,13 +88,23 @@ fn self_time_is_what_the_events_inside_did_not_take() {
 fn a_call_longer_than_the_range_of_its_slot_counts_in_full() {
     let mut writer = scene(1);
     let outer = writer.event(Draft { start: 0, span: Some(SPAN_MAX), ..Draft::default() });
-    let inner = writer.event(Draft { site: 2, start: 5, span: Some(SPAN_MAX), cause: Some(outer), ..Draft::default() });
+    let inner = writer.event(Draft {
+        site: 2,
+        start: 5,
+        span: Some(SPAN_MAX),
+        cause: Some(outer),
+        ..Draft::default()
+    });
     writer.mark(0, SPAN_MAX / 4 + 5, Mark::End, [inner.raw(), SPAN_MAX + 70, 0]);
     writer.mark(0, SPAN_MAX / 4 + 6, Mark::End, [outer.raw(), SPAN_MAX + 100, 0]);
     let tally = writer.store().tally(By::Site, &Scope::default());
-    let of = |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
+    let of =
+        |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
     assert_eq!(of(1).map(|m| (m.total_ticks, m.max_ticks)), Some((SPAN_MAX + 100, SPAN_MAX + 100)));
-    assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks)), Some((SPAN_MAX + 70, Some(SPAN_MAX + 70))));
+    assert_eq!(
+        of(2).map(|m| (m.total_ticks, m.self_ticks)),
+        Some((SPAN_MAX + 70, Some(SPAN_MAX + 70)))
+    );
     assert!(tally.exact && !tally.self_exact);
 }
 
@@ -76,17 +115,37 @@ fn polls_of_an_async_call_that_ended_on_another_thread_are_its_time() {
     // The block with the mark is before that of the call.
     writer.event(Draft { lane: 1, site: 3, start: 0, ..Draft::default() });
     let outer = writer.event(Draft { start: 5, span: Some(1_000), ..Draft::default() });
-    let call = writer.event(Draft { site: 9, start: 10, span: Some(500), cause: Some(outer), ..Draft::default() });
+    let call = writer.event(Draft {
+        site: 9,
+        start: 10,
+        span: Some(500),
+        cause: Some(outer),
+        ..Draft::default()
+    });
     writer.has_mark_at_end(call);
     writer.mark(1, 510, Mark::Polls, [call.raw(), 100, 2]);
-    writer.event(Draft { site: 2, start: 20, span: Some(30), cause: Some(call), ..Draft::default() });
+    writer.event(Draft {
+        site: 2,
+        start: 20,
+        span: Some(30),
+        cause: Some(call),
+        ..Draft::default()
+    });
     let store = writer.store();
     let rows = store.tally(By::Site, &Scope::default()).rows;
     let of = |site| rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
-    assert_eq!(of(9).map(|m| (m.total_ticks, m.self_ticks, m.wall_ticks)), Some((100, Some(70), 500)));
+    assert_eq!(
+        of(9).map(|m| (m.total_ticks, m.self_ticks, m.wall_ticks)),
+        Some((100, Some(70), 500))
+    );
     assert_eq!([1, 2].map(|site| of(site).and_then(|m| m.self_ticks)), [Some(900), Some(30)]);
     let chains = store.chains(&Filter::all(), |_, _| true).expect("it goes on").chains;
-    let of = |site| chains.iter().find(|chain| chain.frame == ChainFrame::Site(SiteId(site))).map(|it| it.self_ticks);
+    let of = |site| {
+        chains
+            .iter()
+            .find(|chain| chain.frame == ChainFrame::Site(SiteId(site)))
+            .map(|it| it.self_ticks)
+    };
     assert_eq!([1, 9, 2].map(of), [Some(900), Some(70), Some(30)]);
 }
 
@@ -110,12 +169,20 @@ fn self_time_does_not_depend_on_the_number_of_threads() {
         share: Share::ALL,
     };
     let own = |tally: Tally| -> BTreeMap<u32, u64> {
-        tally.rows.iter().map(|row| (row.site.map_or(0, |s| s.0), row.measure.self_ticks.unwrap_or(0))).collect()
+        tally
+            .rows
+            .iter()
+            .map(|row| (row.site.map_or(0, |s| s.0), row.measure.self_ticks.unwrap_or(0)))
+            .collect()
     };
     let one = own(job.on_threads(1).into_tally(By::Site, DetailLevel::All));
     assert_eq!(one, own_by_definition(&store));
     for threads in [2, 3, 7] {
-        assert_eq!(own(job.on_threads(threads).into_tally(By::Site, DetailLevel::All)), one, "{threads} threads");
+        assert_eq!(
+            own(job.on_threads(threads).into_tally(By::Site, DetailLevel::All)),
+            one,
+            "{threads} threads"
+        );
     }
 }
 
@@ -123,12 +190,20 @@ fn self_time_does_not_depend_on_the_number_of_threads() {
 fn self_time_of_calls_in_the_window_is_exact_after_others_left_it() {
     let mut writer = scene(1);
     let outer = writer.event(Draft { start: 0, span: Some(100), ..Draft::default() });
-    writer.event(Draft { site: 2, start: 10, span: Some(30), cause: Some(outer), ..Draft::default() });
+    writer.event(Draft {
+        site: 2,
+        start: 10,
+        span: Some(30),
+        cause: Some(outer),
+        ..Draft::default()
+    });
     let mut folded = row(Who { kind: 0, ..who(1, false) }, 0, 1);
     (folded[row::TIMED], folded[row::TOTAL], folded[row::MAX]) = (1, 500, 500);
     writer.fold_row(0, folded);
     let rows = writer.store().tally(By::Site, &Scope::default()).rows;
-    let of = |site| rows.iter().find(|row| row.site == Some(SiteId(site))).expect("it has a row").measure;
+    let of = |site| {
+        rows.iter().find(|row| row.site == Some(SiteId(site))).expect("it has a row").measure
+    };
     assert_eq!((of(1).total_ticks, of(1).self_ticks, of(1).window_self_ticks), (600, None, 70));
     assert_eq!((of(2).total_ticks, of(2).self_ticks, of(2).window_self_ticks), (30, Some(30), 30));
 }
@@ -140,8 +215,14 @@ fn calls_without_a_time_make_times_partial_and_instants_do_not() {
     writer.event(Draft { start: 10, outcome: Outcome::Instant, ..Draft::default() });
     let measure = |store: Store| store.tally(By::Site, &Scope::default()).rows[0].measure;
     let before = measure(writer.store());
-    assert_eq!((before.count, before.timed, before.instants, before.is_partly_timed()), (2, 1, 1, false));
+    assert_eq!(
+        (before.count, before.timed, before.instants, before.is_partly_timed()),
+        (2, 1, 1, false)
+    );
     writer.event(Draft { start: 20, timed: false, ..Draft::default() });
     let after = measure(writer.store());
-    assert_eq!((after.count, after.timed, after.total_ticks, after.is_partly_timed()), (3, 1, 5, true));
+    assert_eq!(
+        (after.count, after.timed, after.total_ticks, after.is_partly_timed()),
+        (3, 1, 5, true)
+    );
 }

@@ -45,7 +45,8 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
         }
     }
     let filtered = Scope::matching("subject:#3 site:measure".parse().expect("a filter"));
-    let wanted = every_event(&store).iter().filter(|e| e.site.0 == 2 && e.subject == Some(node(3))).count();
+    let wanted =
+        every_event(&store).iter().filter(|e| e.site.0 == 2 && e.subject == Some(node(3))).count();
     assert_eq!(store.tally(By::Site, &filtered).rows[0].measure.count, wanted as u64);
     let members = Members::new(|site, subject| site == SiteId(2) && subject == Some(node(3)));
     let chosen = Scope { members: Some(members), detail: DetailLevel::Counts, ..Scope::default() };
@@ -60,12 +61,20 @@ fn blocks_without_a_match_are_skipped_and_no_match_is() {
     let mut spans: Vec<u64> = every_event(&store).iter().filter_map(|event| event.span).collect();
     spans.sort_unstable();
     let longest = store.span_ns(*spans.last().expect("calls are timed"));
-    let mut texts: Vec<String> =
-        ["outcome:failed", "-outcome:failed", "outcome:panicked", "subject:#3", "subject:#999", "site:measure"]
-            .map(String::from)
-            .into();
+    let mut texts: Vec<String> = [
+        "outcome:failed",
+        "-outcome:failed",
+        "outcome:panicked",
+        "subject:#3",
+        "subject:#999",
+        "site:measure",
+    ]
+    .map(String::from)
+    .into();
     for compare in ["<", "<=", ">=", ">"] {
-        texts.extend([0, longest / 2, longest, longest + 1].map(|ns| format!("took:{compare}{ns}ns")));
+        texts.extend(
+            [0, longest / 2, longest, longest + 1].map(|ns| format!("took:{compare}{ns}ns")),
+        );
     }
     texts.push(format!("took:>={longest}ns -outcome:panicked"));
     for text in texts {
@@ -89,15 +98,22 @@ fn every_call_is_counted_in_exactly_one_place() {
     writer.set(sb::FOLDED, 100);
     let store = writer.store();
     let totals = store.totals();
-    assert_eq!((totals.stored, totals.folded, totals.counted, totals.lost, totals.unnamed), (10, 100, 6, 3, 0));
+    assert_eq!(
+        (totals.stored, totals.folded, totals.counted, totals.lost, totals.unnamed),
+        (10, 100, 6, 3, 0)
+    );
     assert_eq!((totals.emitted, totals.exact), (119, true));
     let tally = store.tally(By::Subject, &Scope::default());
-    assert_eq!(counts(&tally), BTreeMap::from([((None, Some(node(1))), 116), ((None, Some(node(2))), 3)]));
+    assert_eq!(
+        counts(&tally),
+        BTreeMap::from([((None, Some(node(1))), 116), ((None, Some(node(2))), 3)])
+    );
     assert_eq!(tally.rows.iter().map(|row| row.measure.lost).sum::<u64>(), 3);
     // The durations of the single folded calls are unknown.
     let slow = store.tally(By::Subject, &Scope::matching("took:>1s".parse().expect("a filter")));
     assert!(!slow.exact && slow.rows.is_empty());
-    let elsewhere = store.tally(By::Subject, &Scope::matching("took:>1s site:announce".parse().expect("a filter")));
+    let elsewhere = store
+        .tally(By::Subject, &Scope::matching("took:>1s site:announce".parse().expect("a filter")));
     assert!(elsewhere.exact);
     assert!(store.tally(By::Subject, &Scope { epochs: 2..9, ..Scope::default() }).rows.is_empty());
 }
@@ -141,8 +157,10 @@ fn outcomes_of_calls_that_left_the_window_are_counted_by_a_filter() {
         }
     }
     // A row has no times by outcome.
-    let panicked =
-        store.tally(By::Site, &Scope::matching("outcome:panicked".parse().expect("a filter"))).rows[0].measure;
+    let panicked = store
+        .tally(By::Site, &Scope::matching("outcome:panicked".parse().expect("a filter")))
+        .rows[0]
+        .measure;
     assert_eq!((panicked.timed, panicked.self_ticks, panicked.is_partly_timed()), (1, None, true));
 }
 
@@ -151,7 +169,8 @@ fn a_cause_that_left_the_window_is_not_decided() {
     let mut writer = scene(1);
     let gone = crate::event::EventId::new(1, 7);
     writer.event(Draft { start: 1, site: 2, cause: gone, ..Draft::default() });
-    let tally = writer.store().tally(By::Site, &Scope::matching("cause:layout".parse().expect("a filter")));
+    let tally =
+        writer.store().tally(By::Site, &Scope::matching("cause:layout".parse().expect("a filter")));
     assert_eq!((tally.rows.len(), tally.exact, tally.unknown), (0, false, None));
 }
 
@@ -182,7 +201,10 @@ fn running_is_what_began_less_what_ended_wherever_it_stands() {
     writer.page(&[late]);
     let measure = writer.store().tally(By::Subject, &Scope::default()).rows[0].measure;
     assert_eq!((measure.count, measure.running, measure.failed), (11, 2, 1));
-    assert_eq!((measure.timed, measure.total_ticks, measure.max_ticks, measure.self_ticks), (2, 70, 40, None));
+    assert_eq!(
+        (measure.timed, measure.total_ticks, measure.max_ticks, measure.self_ticks),
+        (2, 70, 40, None)
+    );
 }
 
 #[test]
@@ -193,7 +215,10 @@ fn a_kill_between_the_details_of_an_event_and_the_event_damages_nothing() {
     writer.details(0, 1, begun, &[7; 60]);
     writer.set(writer.block(begun.sequence()) + begun.slot() * SLOT_WORDS, 0);
     assert!(writer.store().verify().is_sound());
-    assert_eq!(every_event(&writer.store()).iter().map(|event| event.id).collect::<Vec<_>>(), [done]);
+    assert_eq!(
+        every_event(&writer.store()).iter().map(|event| event.id).collect::<Vec<_>>(),
+        [done]
+    );
 }
 
 #[test]
@@ -207,10 +232,17 @@ fn verify_reads_all_and_names_what_is_damaged() {
     let word = writer.block(ids[9].sequence()) + 40 * SLOT_WORDS;
     (word..word + 3 * SLOT_WORDS).for_each(|at| writer.set(at, 0));
     writer.set(writer.block(ids[9].sequence() + 9) + header::SEQUENCE, 3);
-    writer.event(Draft { site: 99, start: u64::from(u32::MAX), outcome: Outcome::Failed, ..Draft::default() });
+    writer.event(Draft {
+        site: 99,
+        start: u64::from(u32::MAX),
+        outcome: Outcome::Failed,
+        ..Draft::default()
+    });
     let found = writer.store().verify();
     let text = found.damaged.join("\n");
-    for words in ["behind a gap", "is impossible there", "its summary counts", "site 99 has 1 events"] {
+    for words in
+        ["behind a gap", "is impossible there", "its summary counts", "site 99 has 1 events"]
+    {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(serde_json::to_string(&found).expect("JSON").contains("\"damaged\""));
@@ -236,7 +268,10 @@ fn a_loss_is_between_the_events_before_and_behind_it() {
     writer.set(sb::LAST_TICK, 2_000);
     let losses = writer.store().losses();
     let loss = |lane, from, to, calls| Loss { lane: LaneId(lane), from, to, calls };
-    assert_eq!(losses, Losses { times: vec![loss(0, 140, 900, 7), loss(1, 120, 2_000, 3)], elsewhere: 0 });
+    assert_eq!(
+        losses,
+        Losses { times: vec![loss(0, 140, 900, 7), loss(1, 120, 2_000, 3)], elsewhere: 0 }
+    );
 }
 
 #[test]
@@ -245,18 +280,28 @@ fn a_row_beside_the_row_of_others_is_exact_and_rows_elsewhere_are_lower_bounds()
     let others = |count| row(Who { kind: row::OTHERS, ..who(1, false) }, 0, count);
     // A small page, and the page in which its lane continued until that was full.
     writer.page(&[row(who(1, false), 1, 10), row(who(1, false), 2, 10)]);
-    writer.page(&[row(who(1, false), 1, 5), row(who(1, false), 3, 5), others(7), row(who(2, false), 2, 1)]);
+    writer.page(&[
+        row(who(1, false), 1, 5),
+        row(who(1, false), 3, 5),
+        others(7),
+        row(who(2, false), 2, 1),
+    ]);
     let bounds = |by| {
         let tally = writer.store().tally(by, &Scope::default());
         assert_eq!((tally.exact, tally.rows_exact), (false, true));
         let mut rows: Vec<_> = (tally.rows.iter().filter(|row| !row.is_others()))
-            .map(|row| (row.subject.expect("it has one").key, row.measure.count, row.measure.at_least))
+            .map(|row| {
+                (row.subject.expect("it has one").key, row.measure.count, row.measure.at_least)
+            })
             .collect();
         rows.sort_unstable();
         rows
     };
     assert_eq!(bounds(By::Subject), [(1, 15, false), (2, 11, true), (3, 5, false)]);
-    assert_eq!(bounds(By::SiteSubject), [(1, 15, false), (2, 1, false), (2, 10, true), (3, 5, false)]);
+    assert_eq!(
+        bounds(By::SiteSubject),
+        [(1, 15, false), (2, 1, false), (2, 10, true), (3, 5, false)]
+    );
     // The fold table is full, too.
     writer.fold_row(0, others(1));
     writer.fold_row(1, row(who(1, false), 3, 1));
@@ -274,7 +319,8 @@ fn the_outcome_of_a_call_that_left_the_window_is_unknown_if_a_rotation_went_on_w
     writer.page(&[row(who(2, false), 1, 5)]);
     let bounds = |filter: &str| {
         let (store, filter) = (writer.store(), filter.parse().expect("it is a filter"));
-        let calls = store.call_bounds(&filter, &store.tally(By::Site, &Scope::matching(filter.clone())));
+        let calls =
+            store.call_bounds(&filter, &store.tally(By::Site, &Scope::matching(filter.clone())));
         (calls.least, calls.most, calls.gaps.unended)
     };
     assert_eq!(bounds("outcome:panicked"), (0, Some(0), 0));

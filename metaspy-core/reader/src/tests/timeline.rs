@@ -28,8 +28,11 @@ fn paged(store: &Store, filter: &Filter, max: usize, budget: usize, forward: boo
     let mut all = Vec::new();
     let mut at = Some(if forward { Position::Start } else { Position::End });
     while let Some(from) = at {
-        let page =
-            if forward { store.forward(from, filter, max, budget) } else { store.backward(from, filter, max, budget) };
+        let page = if forward {
+            store.forward(from, filter, max, budget)
+        } else {
+            store.backward(from, filter, max, budget)
+        };
         assert!(page.events.len() <= max);
         assert!(page.more.is_none_or(|more| more != from), "no progress at {from:?}");
         let mut found = ids(&page.events);
@@ -94,7 +97,8 @@ proptest! {
 #[test]
 fn many_events_at_one_tick_are_paged_through() {
     let mut writer = scene(1);
-    let all: Vec<EventId> = (0..1_000).map(|_| writer.event(Draft { start: 5, ..Draft::default() })).collect();
+    let all: Vec<EventId> =
+        (0..1_000).map(|_| writer.event(Draft { start: 5, ..Draft::default() })).collect();
     assert_eq!(paged(&writer.store(), &Filter::all(), 7, 3, true), all);
     assert_eq!(paged(&writer.store(), &Filter::all(), 7, 3, false), all);
     assert_eq!(paged(&writer.store(), &filter("subject:#3"), 7, 3, true), []);
@@ -108,8 +112,13 @@ fn filters_test_each_term() {
     writer.lane(0, "main");
     writer.lane(1, "worker");
     let bus = writer.event(Draft { site: 3, start: 1, span: Some(100), ..Draft::default() });
-    let layout =
-        writer.event(Draft { start: 2, span: Some(50), cause: Some(bus), subject: node(412), ..Draft::default() });
+    let layout = writer.event(Draft {
+        start: 2,
+        span: Some(50),
+        cause: Some(bus),
+        subject: node(412),
+        ..Draft::default()
+    });
     let measure = writer.event(Draft {
         site: 2,
         start: 3,
@@ -159,5 +168,10 @@ fn filters_test_each_term() {
         let error = filter(text).check(&store).expect_err("no such kind").to_string();
         assert!(error.contains("it has NodeId"), "{error}");
     }
-    assert!(filter("site:measure kind:NodeId").and(filter("took:>1s subject:#99")).check(&store).is_ok());
+    assert!(
+        filter("site:measure kind:NodeId")
+            .and(filter("took:>1s subject:#99"))
+            .check(&store)
+            .is_ok()
+    );
 }

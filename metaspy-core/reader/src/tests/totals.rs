@@ -34,7 +34,12 @@ fn union<K: Ord>(events: &[Event], key: impl Fn(&Event) -> Option<K>) -> BTreeMa
     let mut spans: BTreeMap<K, BTreeMap<u32, Vec<(u64, u64)>>> = BTreeMap::new();
     for event in events {
         let (Some(key), Some(span)) = (key(event), event.span) else { continue };
-        spans.entry(key).or_default().entry(event.lane.0).or_default().push((event.start, event.start + span));
+        spans
+            .entry(key)
+            .or_default()
+            .entry(event.lane.0)
+            .or_default()
+            .push((event.start, event.start + span));
     }
     let length = |mut spans: Vec<(u64, u64)>| {
         spans.sort_unstable();
@@ -86,12 +91,22 @@ fn a_total_is_the_union_of_the_calls_of_its_row_on_any_number_of_threads() {
 fn self_time_is_at_most_the_total_and_a_total_at_most_the_run() {
     let (writer, _) = busy(3, 1, 20_000, 9);
     let store = writer.store();
-    let run = every_event(&store).iter().map(|event| event.start + event.span.unwrap_or(0)).max().unwrap_or(0);
+    let run = every_event(&store)
+        .iter()
+        .map(|event| event.start + event.span.unwrap_or(0))
+        .max()
+        .unwrap_or(0);
     for by in [By::Site, By::Subject, By::SiteSubject, By::RootCause] {
         for row in store.tally(by, &Scope::default()).rows {
             let measure = row.measure;
-            assert!(measure.self_ticks.is_some_and(|own| own <= measure.total_ticks), "{by:?} {measure:?}");
-            assert!(measure.total_ticks <= run && measure.total_ticks >= measure.max_ticks, "{by:?} {measure:?}");
+            assert!(
+                measure.self_ticks.is_some_and(|own| own <= measure.total_ticks),
+                "{by:?} {measure:?}"
+            );
+            assert!(
+                measure.total_ticks <= run && measure.total_ticks >= measure.max_ticks,
+                "{by:?} {measure:?}"
+            );
         }
     }
 }
@@ -102,13 +117,19 @@ fn groups_of_sites_have_the_union_of_their_calls() {
     let store = writer.store();
     let events = every_event(&store);
     // All sites; layout and measure; announce.
-    let groups = SiteGroups { of_site: vec![None, Some(1), Some(1), Some(2)], around: vec![None, Some(0), Some(0)] };
+    let groups = SiteGroups {
+        of_site: vec![None, Some(1), Some(1), Some(2)],
+        around: vec![None, Some(0), Some(0)],
+    };
     for filter in ["", "subject:#7"] {
-        let filter: Filter = if filter.is_empty() { Filter::all() } else { filter.parse().unwrap() };
+        let filter: Filter =
+            if filter.is_empty() { Filter::all() } else { filter.parse().unwrap() };
         let by_site = store.tally(By::Site, &Scope::matching(filter.clone()));
         let is_selected = |event: &Event| filter.is_all() || event.subject == Some(node(7));
         let of = |sites: &[u32]| {
-            let all = union(&events, |event| (sites.contains(&event.site.0) && is_selected(event)).then_some(()));
+            let all = union(&events, |event| {
+                (sites.contains(&event.site.0) && is_selected(event)).then_some(())
+            });
             all.into_values().sum::<u64>()
         };
         let found = store.group_totals(&groups, &filter, &by_site);
@@ -133,7 +154,14 @@ fn after_a_fold(unnamed: Option<Unnamed>) -> Store {
     }
     let mut event = |site, key, start, span, cause| {
         let cause = crate::event::EventId::from_raw(cause);
-        writer.event(Draft { site, subject: node(key), start, span: Some(span), cause, ..Draft::default() })
+        writer.event(Draft {
+            site,
+            subject: node(key),
+            start,
+            span: Some(span),
+            cause,
+            ..Draft::default()
+        })
     };
     // Inside both; inside the outer one; inside neither.
     event(2, 5, 1_010, 10, left(2));
@@ -166,10 +194,15 @@ fn calls_inside_of_calls_that_left_the_window_count_once() {
     let store = after_a_fold(None);
     let of = |by, expected: &[(Key, u64, &str)]| {
         let tally = store.tally(by, &Scope::default());
-        let found = |wanted: Key| tally.rows.iter().find(|row| key(by, row.site, row.subject) == wanted);
+        let found =
+            |wanted: Key| tally.rows.iter().find(|row| key(by, row.site, row.subject) == wanted);
         for (wanted, ticks, sign) in expected {
             let measure = found(*wanted).expect("it has a row").measure;
-            assert_eq!((measure.total_ticks, measure.total_sign()), (*ticks, *sign), "{by:?} {wanted:?}");
+            assert_eq!(
+                (measure.total_ticks, measure.total_sign()),
+                (*ticks, *sign),
+                "{by:?} {wanted:?}"
+            );
         }
     };
     // The first call at site 2 is inside another one, which left the window.
@@ -189,7 +222,8 @@ fn a_call_that_left_the_window_is_open_until_its_end_whatever_causes_are_named()
         writer.mark(0, 1_000, Mark::Open, call.words());
     }
     let named = crate::event::EventId::from_raw(left(1));
-    let event = |start, span| Draft { site: 2, start, span: Some(span), cause: named, ..Draft::default() };
+    let event =
+        |start, span| Draft { site: 2, start, span: Some(span), cause: named, ..Draft::default() };
     writer.event(event(1_010, 10));
     writer.mark(0, 1_040, Mark::End, [left(2), 900, 0]);
     writer.event(event(1_050, 7));

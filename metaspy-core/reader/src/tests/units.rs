@@ -16,7 +16,8 @@ const BLOCKS: u64 = CHUNKS * CHUNK_BLOCKS as u64;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// A lane takes the oldest block, or folds one of its own and is then a lap ahead of those that are ready.
+    /// A lane takes the oldest block, or folds one of its own and is then a lap ahead of those that
+    /// are ready.
     #[test]
     fn the_blocks_of_each_lane_come_in_their_own_order(
         takes in proptest::collection::vec((0_u32..5, 0_u64..8, 0..BLOCKS), 0..2_000),

@@ -46,8 +46,9 @@ impl EmptyPlaces {
         if self.runs.is_empty() {
             return String::new();
         }
-        let run =
-            |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first} to {last}") };
+        let run = |&(first, last): &(u64, u64)| {
+            if first == last { first.to_string() } else { format!("{first} to {last}") }
+        };
         let runs: Vec<String> = self.runs.iter().map(run).collect();
         let more = if self.more { " and more" } else { "" };
         match (self.places, self.more) {

@@ -121,9 +121,14 @@ impl Store {
         let ended = self.end_state();
         let folds = ring.folds();
         let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
-        let found = scan::each(&chunks, scan::threads_for(chunks.len()), Found::default, |found, &chunk| {
-            self.verify_chunk(chunk, ended == EndState::Live, &folds, found);
-        });
+        let found = scan::each(
+            &chunks,
+            scan::threads_for(chunks.len()),
+            Found::default,
+            |found, &chunk| {
+                self.verify_chunk(chunk, ended == EndState::Live, &folds, found);
+            },
+        );
         let mut all = Found::default();
         found.into_iter().for_each(|found| all.merge(found));
         // If names found no room, a note of the recording states it.
@@ -136,7 +141,10 @@ impl Store {
         for (process, store) in self.processes().iter().zip(self.sources()) {
             if store.end_state() != EndState::Live {
                 let found = store.verify();
-                let damaged = found.damaged.into_iter().map(|text| (u64::MAX, format!("{}: {text}", process.source)));
+                let damaged = found
+                    .damaged
+                    .into_iter()
+                    .map(|text| (u64::MAX, format!("{}: {text}", process.source)));
                 all.damages.extend(damaged);
                 all.more += found.more_damaged;
             }
@@ -198,15 +206,18 @@ impl Store {
             found.marks += block.marks().count() as u64;
             first = first.min(block.head.base);
             if block.has_hole() && !is_live {
-                found.damage(chunk, || format!("block {place}: events lie behind a gap and are not counted"));
+                found.damage(chunk, || {
+                    format!("block {place}: events lie behind a gap and are not counted")
+                });
             }
             for slot in block.events() {
                 last = last.max(block.head.base.saturating_add(slot.start));
                 self.verify_event(chunk, &block, &slot, found);
             }
         }
-        let summary =
-            ring.summary(chunk).filter(|_| !is_live && !folds.touch(&ring.places_of(chunk), ring.layout.blocks));
+        let summary = ring
+            .summary(chunk)
+            .filter(|_| !is_live && !folds.touch(&ring.places_of(chunk), ring.layout.blocks));
         if let Some(summary) = summary {
             let (events, marks) = (found.events - events, found.marks - marks);
             let is_cut = ring.places_of(chunk).count() < CHUNK_BLOCKS;
@@ -220,10 +231,15 @@ impl Store {
                 });
             } else if u64::from(summary.marks) != marks && !is_cut {
                 found.damage(chunk, || {
-                    format!("chunk {chunk}: its summary counts {} marks, and {marks} are present", summary.marks)
+                    format!(
+                        "chunk {chunk}: its summary counts {} marks, and {marks} are present",
+                        summary.marks
+                    )
                 });
             } else if events != 0 && (summary.first > first || summary.last < last) {
-                found.damage(chunk, || format!("chunk {chunk}: its events lie outside the time in its summary"));
+                found.damage(chunk, || {
+                    format!("chunk {chunk}: its events lie outside the time in its summary")
+                });
             }
         }
         found.empty.merge(empty);
@@ -241,7 +257,11 @@ impl Store {
                 let empty = std::mem::take(&mut found.empty);
                 found.damage(u64::MAX, || {
                     let are = if empty.places == 1 { "is" } else { "are" };
-                    format!("{} of events {are} gone{}", counted(empty.places, "block"), empty.describe())
+                    format!(
+                        "{} of events {are} gone{}",
+                        counted(empty.places, "block"),
+                        empty.describe()
+                    )
                 });
             }
             return;
@@ -250,11 +270,16 @@ impl Store {
             let (blocks, empty) = (found.blocks, std::mem::take(&mut found.empty));
             found.damage(u64::MAX, || {
                 let closed = counted(sealed.blocks, "block");
-                format!("the recording was closed with {closed}, and {blocks} are present{}", empty.describe())
+                format!(
+                    "the recording was closed with {closed}, and {blocks} are present{}",
+                    empty.describe()
+                )
             });
         } else if found.events < sealed.events && cut == 0 && found.damages.is_empty() {
             let (closed, events) = (counted(sealed.events, "event"), found.events);
-            found.damage(u64::MAX, || format!("the recording was closed with {closed}, and {events} are present"));
+            found.damage(u64::MAX, || {
+                format!("the recording was closed with {closed}, and {events} are present")
+            });
         }
         let mut counted = 0_u64;
         ring.page_rows(folds, |row| counted = counted.wrapping_add(row.0[COUNT]));
@@ -272,10 +297,14 @@ impl Store {
         if slot::is_running(slot.end) {
             found.running += 1;
             if !slot::is_running_in(slot.end, block.head.sequence) {
-                found.damage(chunk, || format!("event {id}: it runs under the tag of another block"));
+                found.damage(chunk, || {
+                    format!("event {id}: it runs under the tag of another block")
+                });
             }
         } else if slot.outcome() == Outcome::Running {
-            found.damage(chunk, || format!("event {id}: it has neither an end nor the tag of a running event"));
+            found.damage(chunk, || {
+                format!("event {id}: it has neither an end nor the tag of a running event")
+            });
         }
         if slot.cause == id.raw() {
             found.damage(chunk, || format!("event {id}: it is its own cause"));
@@ -290,7 +319,9 @@ impl Store {
         let words = self.words();
         let blocks = self.layout().blocks;
         if words.get(sb::FRESH) > words.get(sb::GROWN) || words.get(sb::GROWN) > blocks {
-            found.damage(u64::MAX, || "the first page: more blocks are in use than exist".to_owned());
+            found.damage(u64::MAX, || {
+                "the first page: more blocks are in use than exist".to_owned()
+            });
         }
         let mut counted = 0_u64;
         ring.folded_rows(folds, |row| counted = counted.wrapping_add(row.0[COUNT]));
@@ -298,11 +329,16 @@ impl Store {
         let was_full = words.get(sb::OTHERS) != 0;
         if counted > totals.folded || (counted < totals.folded && !was_full) {
             found.damage(u64::MAX, || {
-                format!("the tallies count {counted} folded events, and {} were folded", totals.folded)
+                format!(
+                    "the tallies count {counted} folded events, and {} were folded",
+                    totals.folded
+                )
             });
         }
         if !ring.page_rows(folds, |_| {}) {
-            found.damage(u64::MAX, || "the tallies of the lanes cannot be read to their end".to_owned());
+            found.damage(u64::MAX, || {
+                "the tallies of the lanes cannot be read to their end".to_owned()
+            });
         }
     }
 }

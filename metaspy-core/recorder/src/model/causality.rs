@@ -14,7 +14,8 @@ pub fn current() -> Option<EventId> {
     EventId::from_raw(recorder::current_event())
 }
 
-/// Names the cause of this thread's next events. Until the guard is dropped, `cause` is their cause.
+/// Names the cause of this thread's next events. Until the guard is dropped, `cause` is their
+/// cause.
 #[must_use = "the cause is named until the guard is dropped"]
 pub fn because(cause: EventId) -> Because {
     Because { _current: recorder::Current::enter(cause.raw()) }
@@ -31,19 +32,20 @@ pub struct Because {
     _current: recorder::Current,
 }
 
-/// Adds a link: `cause` is a further reason of `effect`. Any number of links can be added while the effect runs. False if
-/// there was no room; the recording counts such links.
+/// Adds a link: `cause` is a further reason of `effect`. Any number of links can be added while the
+/// effect runs. False if there was no room; the recording counts such links.
 pub fn link(effect: EventId, cause: EventId) -> bool {
     recorder::mark(Mark::Link, effect.raw(), [cause.raw(), 0], &[]).is_some()
 }
 
-/// An event together with its recording, to be carried in a message. The number of an event alone may name another event
-/// in another recording.
+/// An event together with its recording, to be carried in a message. The number of an event alone
+/// may name another event in another recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried(u64);
 
-/// Bits of the event's number, as in [`Lean`](metaspy_probe::Lean). The others are of the number of its recording: a cause that
-/// waits while exactly 65,536 recordings follow each other is taken for one of the last.
+/// Bits of the event's number, as in [`Lean`](metaspy_probe::Lean). The others are of the number of
+/// its recording: a cause that waits while exactly 65,536 recordings follow each other is taken for
+/// one of the last.
 const EVENT_BITS: u32 = 48;
 
 impl Carried {
@@ -61,8 +63,8 @@ impl Carried {
         }
     }
 
-    /// The event. `None` if another recording has begun since. If that is a later file of a rotation, it is an event that is not
-    /// in this file.
+    /// The event. `None` if another recording has begun since. If that is a later file of a
+    /// rotation, it is an event that is not in this file.
     #[inline]
     pub fn event(self) -> Option<EventId> {
         let earlier = || EventId::from_raw(recorder::earlier_cause(recorder::current()?));
@@ -74,25 +76,28 @@ impl Carried {
     #[doc(hidden)]
     pub fn event_here(self) -> Option<EventId> {
         let event = EventId::from_raw(self.0 & ((1 << EVENT_BITS) - 1))?;
-        let is_current = |log: &&recorder::Log| log.serial << EVENT_BITS == self.0 & !((1 << EVENT_BITS) - 1);
+        let is_current =
+            |log: &&recorder::Log| log.serial << EVENT_BITS == self.0 & !((1 << EVENT_BITS) - 1);
         recorder::current().filter(is_current).map(|_| event)
     }
 
-    /// As a number, for a message of bytes. The number identifies a recording within this process only. A message that
-    /// another process may have sent must carry the identity of its recording as well.
+    /// As a number, for a message of bytes. The number identifies a recording within this process
+    /// only. A message that another process may have sent must carry the identity of its recording
+    /// as well.
     #[inline]
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// From its number. Every number is accepted: one of another recording is no cause, and one without an event reads like
-    /// an event that has left the window.
+    /// From its number. Every number is accepted: one of another recording is no cause, and one
+    /// without an event reads like an event that has left the window.
     #[inline]
     pub fn from_bits(bits: u64) -> Self {
         Carried(bits)
     }
 
-    /// Names it as the cause of this thread's next events until the guard is dropped. `None` if it is unknown.
+    /// Names it as the cause of this thread's next events until the guard is dropped. `None` if it
+    /// is unknown.
     #[inline]
     pub fn because(self) -> Option<Because> {
         self.event().map(because)

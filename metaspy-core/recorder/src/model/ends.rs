@@ -27,7 +27,10 @@ pub fn when_ended(subject: Subject, action: impl FnOnce() + Send + 'static) {
 }
 
 /// Runs `action` on the collector's thread when `is_gone` has become true.
-pub fn when_gone(is_gone: impl Fn() -> bool + Send + 'static, action: impl FnOnce() + Send + 'static) {
+pub fn when_gone(
+    is_gone: impl Fn() -> bool + Send + 'static,
+    action: impl FnOnce() + Send + 'static,
+) {
     recorder::listen(Module::Ends, &Ends);
     wait(End::When(Box::new(is_gone)), Box::new(action));
 }

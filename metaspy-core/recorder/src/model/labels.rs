@@ -1,6 +1,7 @@
 //! The domain's statements about its subjects: labels, relations, ends. No hook calls this module.
 //!
-//! Statements made before a recording begins are kept and written into every later recording, until their subjects end.
+//! Statements made before a recording begins are kept and written into every later recording, until
+//! their subjects end.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -37,7 +38,9 @@ struct Relation {
 impl Relation {
     fn write(&self, log: &Log, entry: Entry) {
         let kinds = arena::two_kinds(self.from.kind, self.to.kind);
-        log.append_statement(Draft::new(entry, kinds).word(self.from.key).word(self.to.key).text(&self.name));
+        log.append_statement(
+            Draft::new(entry, kinds).word(self.from.key).word(self.to.key).text(&self.name),
+        );
     }
 }
 
@@ -80,12 +83,14 @@ impl Stated {
     /// Removes everything about a subject.
     fn forget(&mut self, subject: Subject) {
         self.labels.remove(&subject);
-        let relations: Vec<Relation> = self.of.get(&subject).into_iter().flatten().cloned().collect();
+        let relations: Vec<Relation> =
+            self.of.get(&subject).into_iter().flatten().cloned().collect();
         relations.iter().for_each(|relation| _ = self.unrelate(relation));
     }
 }
 
-/// Gives a subject a label, which people read instead of its key. A later label replaces an earlier one.
+/// Gives a subject a label, which people read instead of its key. A later label replaces an earlier
+/// one.
 pub fn label(subject: impl Identify, text: impl Into<String>) {
     let (subject, text) = (subject.identify(), text.into());
     recorder::listen(Module::Model, &Model);
@@ -96,8 +101,8 @@ pub fn label(subject: impl Identify, text: impl Into<String>) {
     stated.labels.insert(subject, text);
 }
 
-/// Relates two subjects: `relate("owner", child, parent)`. Screens navigate along each relation. It lasts until it is
-/// removed, or one of both ends.
+/// Relates two subjects: `relate("owner", child, parent)`. Screens navigate along each relation. It
+/// lasts until it is removed, or one of both ends.
 pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
     let (name, from, to) = (name.into(), from.identify(), to.identify());
     recorder::listen(Module::Model, &Model);
@@ -122,10 +127,11 @@ pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify)
     }
 }
 
-/// Ends a subject. Its label and its relations are removed, and its key may identify another object from now on. Profilers
-/// that were installed with `Installed::until_end_of` are uninstalled.
+/// Ends a subject. Its label and its relations are removed, and its key may identify another object
+/// from now on. Profilers that were installed with `Installed::until_end_of` are uninstalled.
 ///
-/// A recording keeps what was stated about the subject, its end included, while it holds an event of the subject.
+/// A recording keeps what was stated about the subject, its end included, while it holds an event
+/// of the subject.
 pub fn forget(subject: impl Identify) {
     let subject = subject.identify();
     ends::ended(subject);
@@ -153,5 +159,7 @@ impl Listener for Model {
 }
 
 fn write_label(log: &Log, subject: Subject, text: &str) {
-    log.append_statement(Draft::new(Entry::Label, u32::from(subject.kind.0)).word(subject.key).text(text));
+    log.append_statement(
+        Draft::new(Entry::Label, u32::from(subject.kind.0)).word(subject.key).text(text),
+    );
 }

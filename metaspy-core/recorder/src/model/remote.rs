@@ -1,8 +1,8 @@
 //! Causes that cross processes, as W3C `traceparent` carries them: `00-<trace>-<span>-01`.
 //!
-//! The sender writes [`TraceParent::current`] into a header, an environment variable or a message. The receiver works
-//! under [`from_remote`]. `metaspy open` and `metaspy report` with both recordings then lead from one process into the
-//! other. Hooks are not involved.
+//! The sender writes [`TraceParent::current`] into a header, an environment variable or a message.
+//! The receiver works under [`from_remote`]. `metaspy open` and `metaspy report` with both
+//! recordings then lead from one process into the other. Hooks are not involved.
 //!
 //! ```
 //! use metaspy_recorder::remote::{TraceParent, from_remote};
@@ -28,7 +28,8 @@ use crate::format::{span, superblock as sb};
 use crate::recorder;
 use crate::store::{Ring, debug_as_message};
 
-/// The current event, as one process sends it to another. Its text is that of the W3C header `traceparent`.
+/// The current event, as one process sends it to another. Its text is that of the W3C header
+/// `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TraceParent {
     /// The trace; never 0.
@@ -46,8 +47,8 @@ const LENGTH: usize = 55;
 impl TraceParent {
     /// The current event of this thread. `None` outside of events, and without a recording.
     ///
-    /// The recording notes that the event was sent. Outside of events, but under [`from_remote`], this is the received
-    /// cause, so that it can be passed on.
+    /// The recording notes that the event was sent. Outside of events, but under [`from_remote`],
+    /// this is the received cause, so that it can be passed on.
     pub fn current() -> Option<TraceParent> {
         let log = recorder::current()?;
         let event = EventId::from_raw(recorder::current_event_in(log))?;
@@ -106,11 +107,12 @@ debug_as_message!(MalformedTraceParent);
 
 impl std::error::Error for MalformedTraceParent {}
 
-/// Names an event of another process as the cause of this thread's next events, until the guard is dropped. `text` is a
-/// `traceparent`.
+/// Names an event of another process as the cause of this thread's next events, until the guard is
+/// dropped. `text` is a `traceparent`.
 ///
-/// A malformed text is ignored and counted, and so is a cause without room. [`crate::causality::current`] returns this cause as well,
-/// so it can be passed to another thread and named there with [`crate::causality::because`].
+/// A malformed text is ignored and counted, and so is a cause without room.
+/// [`crate::causality::current`] returns this cause as well, so it can be passed to another thread
+/// and named there with [`crate::causality::because`].
 #[must_use = "the cause is named until the guard is dropped"]
 pub fn from_remote(text: &str) -> FromRemote {
     let Some(log) = recorder::current() else { return FromRemote { _current: None } };
@@ -140,8 +142,13 @@ fn read(text: &[u8]) -> Option<TraceParent> {
         0xFF => false,
         _ => text.get(LENGTH).is_none_or(|&next| next == b'-'),
     };
-    let (trace, span, flags) = (number(&text[3..35])?, number(&text[36..52])?, number(&text[53..55])?);
-    (fits && trace != 0 && span != 0).then_some(TraceParent { trace, span: span as u64, flags: flags as u8 })
+    let (trace, span, flags) =
+        (number(&text[3..35])?, number(&text[36..52])?, number(&text[53..55])?);
+    (fits && trace != 0 && span != 0).then_some(TraceParent {
+        trace,
+        span: span as u64,
+        flags: flags as u8,
+    })
 }
 
 /// Parses hexadecimal digits in lower case, the only form that is allowed.
@@ -171,14 +178,22 @@ mod tests {
 
     #[test]
     fn a_later_version_is_read_as_far_as_it_is_known() {
-        for later in [GOOD.replacen("00", "01", 1), format!("{}-more-of-it", GOOD.replacen("00", "cc", 1))] {
-            assert_eq!(later.parse::<TraceParent>().map(TraceParent::span_id), Ok(0x00f0_67aa_0ba9_02b7), "{later}");
+        for later in
+            [GOOD.replacen("00", "01", 1), format!("{}-more-of-it", GOOD.replacen("00", "cc", 1))]
+        {
+            assert_eq!(
+                later.parse::<TraceParent>().map(TraceParent::span_id),
+                Ok(0x00f0_67aa_0ba9_02b7),
+                "{later}"
+            );
         }
     }
 
     #[test]
     fn what_is_malformed_is_no_cause() {
-        let zeros = |from: usize, to: usize| format!("{}{}{}", &GOOD[..from], "0".repeat(to - from), &GOOD[to..]);
+        let zeros = |from: usize, to: usize| {
+            format!("{}{}{}", &GOOD[..from], "0".repeat(to - from), &GOOD[to..])
+        };
         for wrong in [
             String::new(),
             GOOD.to_uppercase(),

@@ -14,11 +14,14 @@ pub fn counter() -> u64 {
     0
 }
 
-/// True if the counter runs at one rate on all cores. The test is that the kernel uses it as its own clock.
+/// True if the counter runs at one rate on all cores. The test is that the kernel uses it as its
+/// own clock.
 pub(crate) fn has_counter() -> bool {
     cfg!(all(target_arch = "x86_64", target_os = "linux"))
-        && std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-            .is_ok_and(|source| source.trim() == "tsc")
+        && std::fs::read_to_string(
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        )
+        .is_ok_and(|source| source.trim() == "tsc")
 }
 
 /// The monotonic clock in ns, from an arbitrary origin.
@@ -55,7 +58,8 @@ pub(crate) fn real_ns() -> u64 {
 #[cfg(target_os = "linux")]
 fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel fills the `timespec` that we own; both clocks exist on every Linux that Rust supports.
+    // SAFETY: the kernel fills the `timespec` that we own; both clocks exist on every Linux that
+    // Rust supports.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -8,7 +8,8 @@ type AtExit = fn(Option<u8>);
 
 static AT_EXIT: Mutex<Vec<AtExit>> = Mutex::new(Vec::new());
 
-/// Registers an exit handler. It gets the exit status where the platform provides one; handlers run in reverse order.
+/// Registers an exit handler. It gets the exit status where the platform provides one; handlers run
+/// in reverse order.
 ///
 /// It does not run if the process is killed or aborts, or on platforms without exit handlers.
 pub(crate) fn at_exit(f: AtExit) {
@@ -22,13 +23,16 @@ pub(crate) fn at_exit(f: AtExit) {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn ask() {
     unsafe extern "C" {
-        fn on_exit(run: extern "C" fn(libc::c_int, *mut libc::c_void), with: *mut libc::c_void) -> libc::c_int;
+        fn on_exit(
+            run: extern "C" fn(libc::c_int, *mut libc::c_void),
+            with: *mut libc::c_void,
+        ) -> libc::c_int;
     }
     extern "C" fn exits(status: libc::c_int, _with: *mut libc::c_void) {
         run(Some(status as u8));
     }
-    // SAFETY: the declaration is that of the C library, and the handler a plain function that lives as long as the process
-    // and never panics.
+    // SAFETY: the declaration is that of the C library, and the handler a plain function that lives
+    // as long as the process and never panics.
     unsafe { on_exit(exits, std::ptr::null_mut()) };
 }
 

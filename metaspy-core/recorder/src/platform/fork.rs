@@ -2,8 +2,8 @@
 
 use std::sync::Once;
 
-/// Registers `in_child` to run in every forked child before anything else. It may use atomics and system calls only: no
-/// locks and no allocation.
+/// Registers `in_child` to run in every forked child before anything else. It may use atomics and
+/// system calls only: no locks and no allocation.
 pub(crate) fn on_fork(in_child: extern "C" fn()) {
     #[cfg(unix)]
     {

@@ -1,7 +1,8 @@
 //! A gate between locks and forks: no other thread is inside when a thread forks.
 //!
-//! A forked child has only the thread that forked. What another thread held at that moment would stay locked, and half
-//! changed. So a thread that holds a lock of ours is inside, and a fork waits until the others are out.
+//! A forked child has only the thread that forked. What another thread held at that moment would
+//! stay locked, and half changed. So a thread that holds a lock of ours is inside, and a fork waits
+//! until the others are out.
 //!
 //! Handlers of the fork do not take each lock, because locks have no order, and the thread that
 //! forks may hold one. The gate is not on the way of a hook. A fork waits for a second at most.
@@ -16,7 +17,8 @@ use std::thread::yield_now;
 
 use crate::platform::clock::monotonic_ns;
 
-/// How long a fork waits. Nothing is held for so long, unless the system is overloaded; the application goes on all the same.
+/// How long a fork waits. Nothing is held for so long, unless the system is overloaded; the
+/// application goes on all the same.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// How often threads are inside.
@@ -119,7 +121,8 @@ extern "C" fn in_child() {
 fn watch_forks() {
     static IS_WATCHED: AtomicBool = AtomicBool::new(false);
     if !IS_WATCHED.load(SeqCst) && !IS_WATCHED.swap(true, SeqCst) {
-        // SAFETY: the handlers are plain functions that live as long as the process and never panic.
+        // SAFETY: the handlers are plain functions that live as long as the process and never
+        // panic.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
     }
 }

@@ -1,14 +1,15 @@
 //! Whether a process lives on by metaspy's own threads alone.
 //!
-//! A program may end its main thread, and with it all that it waits for: the process then ends with its last thread. A thread of
-//! metaspy's that waited for more events would keep it for ever.
+//! A program may end its main thread, and with it all that it waits for: the process then ends with
+//! its last thread. A thread of metaspy's that waited for more events would keep it for ever.
 
 #[cfg(target_os = "linux")]
 use std::fs::File;
 
 /// What the system states about the main thread.
 pub(crate) struct MainThread {
-    /// Opened at the start: a filter of system calls, which a program may set later, often allows no more than to read.
+    /// Opened at the start: a filter of system calls, which a program may set later, often allows
+    /// no more than to read.
     #[cfg(target_os = "linux")]
     state: Option<File>,
 }
@@ -25,9 +26,11 @@ impl MainThread {
         use std::os::unix::fs::FileExt;
 
         let mut text = [0; 512];
-        let length = self.state.as_ref().and_then(|state| state.read_at(&mut text, 0).ok()).unwrap_or(0);
+        let length =
+            self.state.as_ref().and_then(|state| state.read_at(&mut text, 0).ok()).unwrap_or(0);
         // The name, which may have any letters, is in parentheses.
-        let state = text[..length].rsplit(|letter| *letter == b')').next().and_then(|rest| rest.get(1));
+        let state =
+            text[..length].rsplit(|letter| *letter == b')').next().and_then(|rest| rest.get(1));
         state == Some(&b'Z') && has_own_threads_only()
     }
 }
@@ -38,7 +41,9 @@ fn has_own_threads_only() -> bool {
     let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return false };
     let main = std::process::id().to_string();
     let mut others = tasks.flatten().filter(|task| task.file_name().to_str() != Some(&main));
-    others.all(|task| std::fs::read(task.path().join("comm")).is_ok_and(|name| name.starts_with(b"metaspy-")))
+    others.all(|task| {
+        std::fs::read(task.path().join("comm")).is_ok_and(|name| name.starts_with(b"metaspy-"))
+    })
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,7 +1,8 @@
-//! Zeroed pages whose addresses stay for the rest of the process, although their memory is given back: something may still
-//! refer to them, and what is written there then goes nowhere.
+//! Zeroed pages whose addresses stay for the rest of the process, although their memory is given
+//! back: something may still refer to them, and what is written there then goes nowhere.
 //!
-//! They are cut from large mappings, one after another, because the system limits the number of mappings of a process.
+//! They are cut from large mappings, one after another, because the system limits the number of
+//! mappings of a process.
 
 use std::alloc::Layout;
 use std::ptr::null_mut;
@@ -26,7 +27,8 @@ struct Head {
     used: AtomicUsize,
 }
 
-/// So many zeroed bytes, aligned to a page; null if there is no memory. Neither waits nor calls the program's allocator.
+/// So many zeroed bytes, aligned to a page; null if there is no memory. Neither waits nor calls the
+/// program's allocator.
 pub fn take(bytes: usize) -> *mut u8 {
     let bytes = bytes.next_multiple_of(PAGE);
     if bytes > MAPPING / 4 {
@@ -87,7 +89,11 @@ mod tests {
         for (&at, bytes) in taken.iter().zip(sizes) {
             // SAFETY: as above.
             unsafe {
-                assert_eq!((at.read(), at.add(bytes - 1).read()), (0xFF, 0xFF), "no other one is there");
+                assert_eq!(
+                    (at.read(), at.add(bytes - 1).read()),
+                    (0xFF, 0xFF),
+                    "no other one is there"
+                );
                 give_back(at, bytes);
                 assert!(cfg!(not(unix)) || (at.read(), at.add(bytes - 1).read()) == (0, 0));
             }

@@ -1,5 +1,5 @@
-//! What differs between systems, one small module each. Measurements are made on Linux on x86-64; other systems use a
-//! portable fallback behind the same interface.
+//! What differs between systems, one small module each. Measurements are made on Linux on x86-64;
+//! other systems use a portable fallback behind the same interface.
 
 pub mod clock;
 pub mod exit;
@@ -28,8 +28,9 @@ pub use metaspy_reader::platform::{library, map, random, truncation};
 pub use switch::switch;
 pub use warn::warn;
 
-/// Locks. A fork waits for those of [`lock::lock`]; those of [`lock::lock_for_long`] may be held while code of the program
-/// runs or a recording is read, and belong to what a forked child does not use.
+/// Locks. A fork waits for those of [`lock::lock`]; those of [`lock::lock_for_long`] may be held
+/// while code of the program runs or a recording is read, and belong to what a forked child does
+/// not use.
 pub mod lock {
     use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -39,7 +40,8 @@ pub mod lock {
     /// Tries of [`try_lock_soon`]: about as long as a block takes to be folded, some µs.
     const TRIES: usize = 200;
 
-    /// Locks without waiting. A panic of a holder leaves nothing half done here that a kill would not leave as well.
+    /// Locks without waiting. A panic of a holder leaves nothing half done here that a kill would
+    /// not leave as well.
     pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         match mutex.try_lock() {
             Ok(locked) => Some(locked),

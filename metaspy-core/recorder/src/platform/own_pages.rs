@@ -1,12 +1,13 @@
-//! Zeroed pages that do not come from the program's allocator, which may be observed, or interrupted by a signal handler
-//! that calls a hook.
+//! Zeroed pages that do not come from the program's allocator, which may be observed, or
+//! interrupted by a signal handler that calls a hook.
 
 use std::alloc::Layout;
 
 /// Zeroed memory, aligned to a page; null if there is none.
 #[cfg(unix)]
 pub fn take(layout: Layout) -> *mut u8 {
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let (protection, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a new mapping, at an address that the system chooses.
     let at = unsafe { libc::mmap(std::ptr::null_mut(), layout.size(), protection, flags, -1, 0) };
     if at == libc::MAP_FAILED { std::ptr::null_mut() } else { at.cast() }

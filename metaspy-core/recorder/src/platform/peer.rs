@@ -3,7 +3,8 @@
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-/// True if the process at the other end belongs to the user of this one. False where the system does not report it.
+/// True if the process at the other end belongs to the user of this one. False where the system
+/// does not report it.
 pub fn is_own(stream: &UnixStream) -> bool {
     user_of(stream) == Some(super::process::user())
 }
@@ -12,7 +13,8 @@ pub fn is_own(stream: &UnixStream) -> bool {
 fn user_of(stream: &UnixStream) -> Option<u32> {
     let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `bytes` bytes into `peer`, and both live until the call returns.
+    // SAFETY: the kernel writes at most `bytes` bytes into `peer`, and both live until the call
+    // returns.
     let result = unsafe {
         libc::getsockopt(
             stream.as_raw_fd(),
@@ -25,7 +27,12 @@ fn user_of(stream: &UnixStream) -> Option<u32> {
     (result == 0).then_some(peer.uid)
 }
 
-#[cfg(any(target_vendor = "apple", target_os = "freebsd", target_os = "openbsd", target_os = "netbsd"))]
+#[cfg(any(
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "openbsd",
+    target_os = "netbsd"
+))]
 fn user_of(stream: &UnixStream) -> Option<u32> {
     let (mut user, mut group) = (u32::MAX, u32::MAX);
     // SAFETY: the call writes the two numbers, which live until it returns.

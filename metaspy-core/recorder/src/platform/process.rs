@@ -19,8 +19,8 @@ pub(crate) fn thread_id() -> u64 {
     }
 }
 
-/// The thread's name, as long as it fits: on Linux the system has 15 bytes of it. It is read without memory and without a lock,
-/// which the standard library needs.
+/// The thread's name, as long as it fits: on Linux the system has 15 bytes of it. It is read
+/// without memory and without a lock, which the standard library needs.
 pub(crate) fn thread_name() -> [u8; 32] {
     let mut name = [0; 32];
     #[cfg(target_os = "linux")]
@@ -55,7 +55,8 @@ pub(crate) fn boot_id() -> String {
     }
 }
 
-/// True in a set-uid program, which runs with more rights than its user has. Such a program does not record.
+/// True in a set-uid program, which runs with more rights than its user has. Such a program does
+/// not record.
 pub fn is_privileged() -> bool {
     #[cfg(target_os = "linux")]
     // SAFETY: reads a value that the kernel gave the process at its start.
@@ -72,7 +73,8 @@ pub fn is_privileged() -> bool {
 pub(crate) fn largest_file() -> u64 {
     #[cfg(unix)]
     {
-        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+        let mut limit =
+            libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
         // SAFETY: the call writes into `limit` only.
         unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
         limit.rlim_cur

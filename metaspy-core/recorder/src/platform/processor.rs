@@ -5,7 +5,8 @@
 pub fn current() -> Option<usize> {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
-        // SAFETY: the call reads a number that the kernel keeps for each processor, without entering the kernel.
+        // SAFETY: the call reads a number that the kernel keeps for each processor, without
+        // entering the kernel.
         usize::try_from(unsafe { libc::sched_getcpu() }).ok()
     }
     #[cfg(any(not(target_os = "linux"), miri))]

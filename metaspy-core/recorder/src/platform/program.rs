@@ -1,7 +1,7 @@
 //! Where the program is in memory.
 
-/// The distance of an address from the beginning of the program's file in memory; `None` if the address is in another
-/// file, or in none.
+/// The distance of an address from the beginning of the program's file in memory; `None` if the
+/// address is in another file, or in none.
 #[cfg(unix)]
 pub fn offset(address: usize) -> Option<usize> {
     let base = base_of(address)?;

@@ -1,4 +1,5 @@
-//! Values that hooks read through a pointer. A replaced value is freed when no hook can be reading it.
+//! Values that hooks read through a pointer. A replaced value is freed when no hook can be reading
+//! it.
 //!
 //! Hooks that read a plan are counted, in 64 shards. Plans cannot stay for ever, because a profiler
 //! for each test installs thousands of them, each with its handlers. Counts are used instead of
@@ -12,7 +13,8 @@ use metaspy_probe::hash::bucket;
 /// A power of two.
 const SHARDS: usize = 64;
 
-/// How many hooks are reading a value now. Threads are spread over the shards, so they rarely share a cache line.
+/// How many hooks are reading a value now. Threads are spread over the shards, so they rarely share
+/// a cache line.
 #[repr(align(64))]
 struct Shard(AtomicUsize);
 
@@ -47,8 +49,9 @@ impl Drop for Reading {
 #[inline]
 pub unsafe fn read<T, R>(place: &AtomicPtr<()>, read: impl FnOnce(&T) -> R) -> Option<R> {
     let _reading = Reading::begin();
-    // SAFETY: it is null or a `T`. `replace` takes a value from its place before it looks at the readers, and this reader was
-    // counted before it looked at the place. So this is the value after that, or `Replaced` waits for this reader.
+    // SAFETY: it is null or a `T`. `replace` takes a value from its place before it looks at the
+    // readers, and this reader was counted before it looked at the place. So this is the value
+    // after that, or `Replaced` waits for this reader.
     unsafe { place.load(SeqCst).cast::<T>().as_ref() }.map(read)
 }
 
@@ -59,7 +62,8 @@ pub unsafe fn read<T, R>(place: &AtomicPtr<()>, read: impl FnOnce(&T) -> R) -> O
 pub unsafe fn replace<T>(place: &AtomicPtr<()>, value: Option<T>) -> Option<Replaced<T>> {
     let new = value.map_or(std::ptr::null_mut(), |value| Box::into_raw(Box::new(value)));
     let before = place.swap(new.cast(), SeqCst).cast::<T>();
-    (!before.is_null()).then(|| Replaced { value: AtomicPtr::new(before), readers: READERS.iter().collect() })
+    (!before.is_null())
+        .then(|| Replaced { value: AtomicPtr::new(before), readers: READERS.iter().collect() })
 }
 
 /// A value that was replaced.
@@ -70,8 +74,8 @@ pub struct Replaced<T> {
 }
 
 impl<T> Replaced<T> {
-    /// The value, if no hook can be reading it and nothing else refers to it. A shard that was once without readers has none
-    /// that began before.
+    /// The value, if no hook can be reading it and nothing else refers to it. A shard that was once
+    /// without readers has none that began before.
     pub fn into_unread(mut self, is_unused: impl FnOnce(&T) -> bool) -> Result<T, Self> {
         self.readers.retain(|shard| shard.0.load(SeqCst) != 0);
         // SAFETY: `replace` made it from a box and took it from its place, and only this frees it.

@@ -1,6 +1,7 @@
 //! Calls that save all registers, for what is rare in the middle of a hook.
 
-/// Calls a function. What the caller has in registers stays there: on x86-64 Linux, in general registers.
+/// Calls a function. What the caller has in registers stays there: on x86-64 Linux, in general
+/// registers.
 ///
 /// # Safety
 /// The function must expect the argument.
@@ -14,7 +15,12 @@ pub unsafe fn call(function: Function, argument: *const u8) -> usize {
 /// A function that is called so.
 type Function = unsafe extern "C" fn(*const u8) -> usize;
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(any(miri, metaspy_plain))))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_os = "linux",
+    target_env = "gnu",
+    not(any(miri, metaspy_plain))
+))]
 mod way {
     //! By a thunk.
 
@@ -23,8 +29,8 @@ mod way {
     #[inline(always)]
     pub unsafe fn call(function: super::Function, argument: *const u8) -> usize {
         let result;
-        // SAFETY: as the caller states. The thunk takes these operands, and saves all other registers that a function may
-        // change.
+        // SAFETY: as the caller states. The thunk takes these operands, and saves all other
+        // registers that a function may change.
         unsafe {
             metaspy_probe::call_thunk!(
                 "call {thunk}",
@@ -72,7 +78,12 @@ mod way {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(any(miri, metaspy_plain)))))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_os = "linux",
+    target_env = "gnu",
+    not(any(miri, metaspy_plain))
+)))]
 mod way {
     //! By an ordinary call.
 

@@ -1,6 +1,7 @@
 //! Detects signal handlers.
 
-/// True if a signal is blocked that has a handler, as in that handler itself. It takes no memory and no lock.
+/// True if a signal is blocked that has a handler, as in that handler itself. It takes no memory
+/// and no lock.
 #[cfg(unix)]
 pub fn may_be_in_handler() -> bool {
     // SAFETY: zeros are a valid set. The call only reads the mask of this thread.

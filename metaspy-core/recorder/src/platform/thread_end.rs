@@ -11,7 +11,8 @@ pub(crate) use this::watch_threads;
 
 #[cfg(target_os = "linux")]
 mod this {
-    //! A destructor of the system's: the C library has a place for it in each thread. A thread-local of Rust's allocates.
+    //! A destructor of the system's: the C library has a place for it in each thread. A
+    //! thread-local of Rust's allocates.
 
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -20,7 +21,8 @@ mod this {
 
     /// Calls `ends` at the end of each thread that is watched. Only the first call has an effect.
     ///
-    /// The C library has room for the first 32 keys of a process in each thread. For a later one it allocates.
+    /// The C library has room for the first 32 keys of a process in each thread. For a later one it
+    /// allocates.
     pub(crate) fn watch_threads(ends: fn()) {
         static ONCE: std::sync::Once = std::sync::Once::new();
         static ENDS: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
@@ -32,7 +34,8 @@ mod this {
         ONCE.call_once(|| {
             ENDS.get_or_init(|| ends);
             let mut key = 0;
-            // SAFETY: the key is a place of our own, and the destructor lives as long as the process and never panics.
+            // SAFETY: the key is a place of our own, and the destructor lives as long as the
+            // process and never panics.
             if unsafe { libc::pthread_key_create(&mut key, Some(run)) } == 0 {
                 KEY.store(key + 1, Ordering::Release);
             }
@@ -43,7 +46,8 @@ mod this {
     pub fn watch_this_thread() -> bool {
         match KEY.load(Ordering::Acquire) {
             0 => false,
-            // SAFETY: the key exists. The value is never used as a pointer, only its destructor depends on it.
+            // SAFETY: the key exists. The value is never used as a pointer, only its destructor
+            // depends on it.
             key => unsafe { libc::pthread_setspecific(key - 1, std::ptr::dangling()) == 0 },
         }
     }

@@ -1,7 +1,7 @@
 //! The clock of the log: ticks, and what a tick is worth.
 //!
-//! The time stamp counter if the kernel itself uses it (7 ns a reading), otherwise the monotonic clock. Tests set the
-//! clock by hand.
+//! The time stamp counter if the kernel itself uses it (7 ns a reading), otherwise the monotonic
+//! clock. Tests set the clock by hand.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -52,7 +52,8 @@ pub(crate) fn choose() {
     }
 }
 
-/// Replaces the clock of the whole process by a manual one, which stays at `tick` until it is set again.
+/// Replaces the clock of the whole process by a manual one, which stays at `tick` until it is set
+/// again.
 pub fn set_manual(tick: u64) {
     MANUAL.store(tick, Ordering::Relaxed);
     CLOCK.store(Clock::Manual as u8, Ordering::Relaxed);
@@ -72,8 +73,8 @@ pub struct Instant4 {
     pub real_ns: u64,
 }
 
-/// Reads all clocks as one instant. The tick is the middle of two readings around the monotonic one. The closest of a
-/// few tries counts, because the thread may be interrupted in between.
+/// Reads all clocks as one instant. The tick is the middle of two readings around the monotonic
+/// one. The closest of a few tries counts, because the thread may be interrupted in between.
 pub fn instant() -> Instant4 {
     let best = (0..3)
         .map(|_| {
@@ -89,7 +90,8 @@ pub fn instant() -> Instant4 {
     Instant4 { tick, monotonic_ns, boot_ns: machine::boot_ns(), real_ns: machine::real_ns() }
 }
 
-/// Ticks per second, measured over a fifth of a millisecond: good to a thousandth, until calibration pairs replace it.
+/// Ticks per second, measured over a fifth of a millisecond: good to a thousandth, until
+/// calibration pairs replace it.
 pub fn rough_ticks_per_s() -> u64 {
     if current() != Clock::Counter {
         return 1_000_000_000;

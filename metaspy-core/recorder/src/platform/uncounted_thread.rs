@@ -1,7 +1,8 @@
 //! Threads of metaspy in an observed program that begin with metaspy's own code.
 //!
-//! The standard library allocates when it starts a thread. A profiler that counts allocations would take these objects for the
-//! program's, because the thread could not say before that it is metaspy's.
+//! The standard library allocates when it starts a thread. A profiler that counts allocations would
+//! take these objects for the program's, because the thread could not say before that it is
+//! metaspy's.
 
 use std::ffi::CStr;
 use std::io;
@@ -33,7 +34,8 @@ pub fn spawn(name: &'static CStr, run: impl FnOnce() + Send + 'static) -> io::Re
     let named = Box::into_raw(Box::new(named));
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mut thread = MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: the attributes are initialised before they are used, and destroyed once. `start` takes the box over.
+    // SAFETY: the attributes are initialised before they are used, and destroyed once. `start`
+    // takes the box over.
     let error = without_signals(|| unsafe {
         match libc::pthread_attr_init(attributes.as_mut_ptr()) {
             0 => {}
@@ -41,7 +43,8 @@ pub fn spawn(name: &'static CStr, run: impl FnOnce() + Send + 'static) -> io::Re
         }
         libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK);
         libc::pthread_attr_setdetachstate(attributes.as_mut_ptr(), libc::PTHREAD_CREATE_DETACHED);
-        let error = libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), start, named.cast());
+        let error =
+            libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), start, named.cast());
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
         error
     });

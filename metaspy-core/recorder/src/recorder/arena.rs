@@ -53,7 +53,8 @@ impl Log {
 
     /// Appends an entry. An entry without room is left out and counted.
     pub fn append(&self, draft: Draft) {
-        // Views, epochs, notes and marks come as long as the program runs. They leave a quarter to the names of later sites.
+        // Views, epochs, notes and marks come as long as the program runs. They leave a quarter to
+        // the names of later sites.
         let room = match draft.entry {
             Entry::Site | Entry::Kind | Entry::Program => self.arena.area.bytes() - RESERVE,
             _ => self.arena.area.bytes() / 4 * 3,
@@ -76,9 +77,16 @@ impl Log {
         self.write_entry(&self.arena, sb::ARENA_USED, self.arena.area.bytes(), &note);
     }
 
-    /// Writes an entry behind the used words of an area, and counts its words there. False if it ends behind `room` bytes,
-    /// or if the disk is full. The caller holds the lock of the area's writers.
-    pub(super) fn write_entry(&self, stepped: &GrowingArea, used: usize, room: usize, entry: &[u64]) -> bool {
+    /// Writes an entry behind the used words of an area, and counts its words there. False if it
+    /// ends behind `room` bytes, or if the disk is full. The caller holds the lock of the area's
+    /// writers.
+    pub(super) fn write_entry(
+        &self,
+        stepped: &GrowingArea,
+        used: usize,
+        room: usize,
+        entry: &[u64],
+    ) -> bool {
         let used = self.word(used);
         let at = used.load(Ordering::Relaxed) as usize;
         let end = at + entry.len();

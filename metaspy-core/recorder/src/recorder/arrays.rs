@@ -1,7 +1,9 @@
-//! The arrays of a thread: pages of short rows for the subjects that it counts most, found without a search.
+//! The arrays of a thread: pages of short rows for the subjects that it counts most, found without
+//! a search.
 //!
-//! Keys that are small numbers are indices. Other keys are found in a bucket of four. A subject without a place in either
-//! keeps its row in the thread's page of rows; what it has there counts as well.
+//! Keys that are small numbers are indices. Other keys are found in a bucket of four. A subject
+//! without a place in either keeps its row in the thread's page of rows; what it has there counts
+//! as well.
 //!
 //! A row takes 16 bytes. Arrays are used instead of one hash table with rows of 64 bytes, because a
 //! fifth of its keys are not in the first place searched, and the processor cannot predict which.
@@ -31,7 +33,8 @@ const MOST_DENSE: usize = 1 << 20;
 const FEWEST_BUCKETS: usize = 16;
 /// How much larger the next array of a subject's rows is than the one before, at most.
 const GROWTH: usize = 4;
-/// One row in this many must be used before an array by index grows further, judged by so many of its rows.
+/// One row in this many must be used before an array by index grows further, judged by so many of
+/// its rows.
 const USED_SHARE: usize = 4;
 const LOOKED_AT: usize = 64;
 /// An array takes at most this part of what is left of the area.
@@ -50,7 +53,8 @@ pub struct Array {
     used: usize,
 }
 
-/// The arrays of a thread, older ones included, because a call that runs may still end in them. Used by a busy lane only.
+/// The arrays of a thread, older ones included, because a call that runs may still end in them.
+/// Used by a busy lane only.
 pub struct Arrays(AtomicPtr<List>);
 
 /// Arrays of a thread at most.
@@ -74,7 +78,8 @@ impl Arrays {
         Arrays(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// The list, if there is one. Only a busy lane may call this, and nothing that it calls meanwhile calls it again.
+    /// The list, if there is one. Only a busy lane may call this, and nothing that it calls
+    /// meanwhile calls it again.
     #[expect(clippy::mut_from_ref, reason = "a busy lane is entered once")]
     fn list(&self) -> Option<&mut List> {
         // SAFETY: it is null, or memory of this thread alone, used only while its lane is busy.
@@ -134,18 +139,25 @@ impl Arrays {
     /// Makes a larger array by index, if the key suits one.
     pub fn grow_dense(&self, place: Place<'_>, key: u64) -> bool {
         let known = self.largest(place.who, true);
-        let (size, is_used) = known.map_or((0, true), |array| (array.size(), array.is_used(place.log)));
+        let (size, is_used) =
+            known.map_or((0, true), |array| (array.size(), array.is_used(place.log)));
         let most = if is_used { ANY_DENSE.max(size * GROWTH).min(MOST_DENSE) } else { ANY_DENSE };
-        let length = usize::try_from(key).ok().and_then(|key| key.checked_add(1)?.checked_next_power_of_two());
+        let length = usize::try_from(key)
+            .ok()
+            .and_then(|key| key.checked_add(1)?.checked_next_power_of_two());
         let length = length.map(|length| length.max(FEWEST_DENSE));
-        length.is_some_and(|length| length > size && length <= most && self.grow(place, Shape::Dense(length)))
+        length.is_some_and(|length| {
+            length > size && length <= most && self.grow(place, Shape::Dense(length))
+        })
     }
 
-    /// Makes a larger array of buckets, if half of the places in the one before are taken. Some buckets are full by then.
+    /// Makes a larger array of buckets, if half of the places in the one before are taken. Some
+    /// buckets are full by then.
     pub fn grow_buckets(&self, place: Place<'_>) -> bool {
         let known = self.largest(place.who, false);
         let (size, used) = known.map_or((0, 0), |array| (array.size(), array.used));
-        used * 2 >= size * KEYS && self.grow(place, Shape::Buckets((size * GROWTH).max(FEWEST_BUCKETS)))
+        used * 2 >= size * KEYS
+            && self.grow(place, Shape::Buckets((size * GROWTH).max(FEWEST_BUCKETS)))
     }
 
     /// An array of an ended thread that is as large, or a new one.
@@ -156,7 +168,9 @@ impl Arrays {
             return false;
         }
         let inherited = place.log.inherit_array(place.who, shape);
-        let Some(array) = inherited.or_else(|| place.log.new_array(place, shape)) else { return false };
+        let Some(array) = inherited.or_else(|| place.log.new_array(place, shape)) else {
+            return false;
+        };
         place.log.cells()[array.word + head::LANE].store(place.lane, Relaxed);
         self.push(array)
     }
@@ -207,7 +221,9 @@ impl Array {
     /// True if a good part of its rows by index count something; some of them are looked at.
     fn is_used(self, log: &Log) -> bool {
         let looked_at = self.size().min(LOOKED_AT);
-        let counts = |at: &usize| self.words(log)[at * (self.size() / looked_at) * array::WORDS].load(Relaxed) != 0;
+        let counts = |at: &usize| {
+            self.words(log)[at * (self.size() / looked_at) * array::WORDS].load(Relaxed) != 0
+        };
         (0..looked_at).filter(counts).count() * USED_SHARE >= looked_at
     }
 
@@ -233,8 +249,8 @@ impl Array {
     }
 }
 
-/// The buckets of an array, as a cell holds them: their address, and in its low bits the shift that makes an index. Null if
-/// there are none.
+/// The buckets of an array, as a cell holds them: their address, and in its low bits the shift that
+/// makes an index. Null if there are none.
 #[derive(Clone, Copy)]
 pub(crate) struct Buckets(pub *mut u8);
 
@@ -250,20 +266,22 @@ impl Buckets {
         Buckets(first.wrapping_add(64 - count.trailing_zeros() as usize))
     }
 
-    /// The row of a key, if it has a place. The four keys are compared without a branch, because which one it is cannot be
-    /// predicted.
+    /// The row of a key, if it has a place. The four keys are compared without a branch, because
+    /// which one it is cannot be predicted.
     #[inline(always)]
     pub fn look(self, key: u64, who: u64) -> Option<Counter<'static>> {
         if self.0.is_null() {
             return None;
         }
         let at = row::product(key, who).wrapping_shr(self.0.addr() as u32) as usize;
-        let buckets = self.0.map_addr(|address| address & !SHIFT).cast::<[AtomicU64; BUCKET_WORDS]>();
-        // SAFETY: `new` received the words of as many buckets as the shift leaves bits of an index, and pages are never
-        // unmapped.
+        let buckets =
+            self.0.map_addr(|address| address & !SHIFT).cast::<[AtomicU64; BUCKET_WORDS]>();
+        // SAFETY: `new` received the words of as many buckets as the shift leaves bits of an index,
+        // and pages are never unmapped.
         let (keys, rows) = unsafe { &*buckets.add(at) }.split_at(KEYS);
-        let place = (1..KEYS)
-            .fold(0, |place, other| std::hint::select_unpredictable(keys[other].load(Relaxed) == key, other, place));
+        let place = (1..KEYS).fold(0, |place, other| {
+            std::hint::select_unpredictable(keys[other].load(Relaxed) == key, other, place)
+        });
         if keys[place].load(Relaxed) != key {
             return None;
         }
@@ -276,8 +294,11 @@ impl Log {
     fn inherit_array(&self, who: u64, shape: Shape) -> Option<Array> {
         let arrays = &mut try_lock_soon(&self.lanes)?.arrays;
         let wanted = Array { who, word: 0, shape, used: 0 };
-        let suits =
-            |array: &Array| array.who == who && array.is_dense() == wanted.is_dense() && array.size() >= wanted.size();
+        let suits = |array: &Array| {
+            array.who == who
+                && array.is_dense() == wanted.is_dense()
+                && array.size() >= wanted.size()
+        };
         let at = arrays.iter().position(suits)?;
         Some(arrays.swap_remove(at))
     }
@@ -286,7 +307,8 @@ impl Log {
     fn new_array(&self, place: Place<'_>, shape: Shape) -> Option<Array> {
         let units = shape.units()?;
         let area = self.layout.pages.bytes();
-        let left = (area - area / KEPT).checked_sub(self.word(sb::PAGES_USED).load(Acquire) as usize)?;
+        let left =
+            (area - area / KEPT).checked_sub(self.word(sb::PAGES_USED).load(Acquire) as usize)?;
         if units * ROW_WORDS * 8 * SHARE > left {
             return None;
         }
@@ -309,10 +331,12 @@ impl Log {
         Some(array)
     }
 
-    /// Whose counter this is: the key, the row's word, and the page. `None` if it is in another log.
+    /// Whose counter this is: the key, the row's word, and the page. `None` if it is in another
+    /// log.
     pub fn owner_of(&self, counter: Counter<'_>) -> Option<(u64, u64, usize)> {
         let cells = self.cells();
-        let at = counter.marked().addr().checked_sub(std::ptr::from_ref(cells).cast::<u8>().addr())? / 8;
+        let at =
+            counter.marked().addr().checked_sub(std::ptr::from_ref(cells).cast::<u8>().addr())? / 8;
         let mut page = self.layout.pages.at;
         let end = page + self.word(sb::PAGES_USED).load(Acquire) as usize / 8;
         while page < end {

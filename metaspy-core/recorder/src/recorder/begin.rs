@@ -21,8 +21,8 @@ use crate::subject::Subject;
 
 /// What the second half needs. An id of 0 means that there is nothing to end.
 ///
-/// Words only: a struct of smaller fields would be written piece by piece and read whole, and the processor waits for
-/// that twice a call.
+/// Words only: a struct of smaller fields would be written piece by piece and read whole, and the
+/// processor waits for that twice a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
     /// The event's id, or [`COUNTED`] or [`LOST`]: a call that has no event.
@@ -35,8 +35,8 @@ pub struct Begun {
     pub about: About,
 }
 
-/// Epoch 32 bits | flags of the slot without details 22 (kind, outcome, level, timed) | number of the log 8 | two bits for
-/// guards.
+/// Epoch 32 bits | flags of the slot without details 22 (kind, outcome, level, timed) | number of
+/// the log 8 | two bits for guards.
 #[derive(Clone, Copy, Debug)]
 pub struct About(pub u64);
 
@@ -176,7 +176,15 @@ pub fn begin_at_once(lane: &Lane, site: u32, subject: Subject, timed: bool) -> O
 
 /// Writes an event that has a slot.
 #[inline(always)]
-fn put(lane: &Lane, id: u64, site: u32, subject: Subject, timed: bool, now: u64, start: u64) -> Begun {
+fn put(
+    lane: &Lane,
+    id: u64,
+    site: u32,
+    subject: Subject,
+    timed: bool,
+    now: u64,
+    start: u64,
+) -> Begun {
     let about = About::new(lane, subject.kind.0, timed);
     write(lane, id, site, subject.key, start, slot::flags(subject.kind.0, timed));
     lane.note(now);
@@ -202,10 +210,16 @@ pub fn begin(site: u32, subject: Subject, timed: bool) -> Begun {
     put(lane, id, site, subject, timed, now, start)
 }
 
-/// Writes an event that has no length, and that nothing is ever in. Without a cause it hangs under what the thread is
-/// in; without an outcome it runs until [`end_point`](crate::recorder::end_point) says how it went.
+/// Writes an event that has no length, and that nothing is ever in. Without a cause it hangs under
+/// what the thread is in; without an outcome it runs until
+/// [`end_point`](crate::recorder::end_point) says how it went.
 #[inline(always)]
-pub fn point(site: u32, subject: Subject, cause: Option<EventId>, outcome: Option<Outcome>) -> Begun {
+pub fn point(
+    site: u32,
+    subject: Subject,
+    cause: Option<EventId>,
+    outcome: Option<Outcome>,
+) -> Begun {
     let lane = lane::own_lane();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let mut id = lane.next.load(Relaxed);
@@ -251,8 +265,8 @@ pub fn begin_detailed(site: u32, subject: Subject, details: &[u8]) -> Begun {
     Begun { id, before: enter(lane, id), start: now, about }
 }
 
-/// True if the next sampled call of this lane is timed: one in `n`, at random, so that no rhythm of the program
-/// decides which.
+/// True if the next sampled call of this lane is timed: one in `n`, at random, so that no rhythm of
+/// the program decides which.
 #[inline(always)]
 pub fn is_timed(lane: &Lane, n: u32) -> bool {
     let timed = !is_next_untimed(lane);
@@ -279,13 +293,15 @@ pub fn choose_timed(lane: &Lane, n: u32) {
     lane.untimed.store(((lane.roll() >> 32) * (2 * u64::from(n) - 1)) >> 32, Relaxed);
 }
 
-/// Writes a mark and returns its place, as an event's id would: `None` if no block was ready, which is counted.
+/// Writes a mark and returns its place, as an event's id would: `None` if no block was ready, which
+/// is counted.
 #[inline]
 pub fn mark(mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<u64> {
     mark_at(clock::now(), mark, event, words, details)
 }
 
-/// As [`mark`], at a time that was read before: marks of an event's end are looked for in the blocks of that time.
+/// As [`mark`], at a time that was read before: marks of an event's end are looked for in the
+/// blocks of that time.
 pub fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<u64> {
     let lane = lane::own_lane();
     let _busy = Busy::enter(lane)?;
@@ -346,8 +362,8 @@ pub(super) fn block_cells(lane: &Lane) -> &[[AtomicU64; SLOT_WORDS]; BLOCK_SLOTS
 #[inline(always)]
 pub(super) fn slot_cells(lane: &Lane, id: u64) -> &[AtomicU64; SLOT_WORDS] {
     let block = lane.block.load(Relaxed) as *const [AtomicU64; SLOT_WORDS];
-    // SAFETY: the lane holds a block of `BLOCK_SLOTS` slots in a recording that is never unmapped; every access to
-    // it is atomic.
+    // SAFETY: the lane holds a block of `BLOCK_SLOTS` slots in a recording that is never unmapped;
+    // every access to it is atomic.
     unsafe { &*block.add(id as usize % BLOCK_SLOTS) }
 }
 
@@ -361,7 +377,9 @@ fn room(lane: &Lane, slots: usize, now: u64, stale: bool) -> Option<(u64, u64)> 
     let stale = stale || EPOCH.load(Acquire) != lane.about.load(Relaxed) as u32;
     let behind = used != 0 && now < base;
     if used == 0 || used + slots > BLOCK_SLOTS || stale || (!behind && now - base > START_MAX) {
-        return lane.turn(if now == 0 { clock::now() } else { now }).then(|| (lane.next.load(Relaxed), 0));
+        return lane
+            .turn(if now == 0 { clock::now() } else { now })
+            .then(|| (lane.next.load(Relaxed), 0));
     }
     if behind {
         // Another core's counter is behind: the start counts as the block's base.
@@ -391,5 +409,8 @@ fn put_detail(lane: &Lane, at: u64, event: u64, details: &[u8]) {
     for slot in 1..slots as u64 {
         fill(slot_cells(lane, at + slot));
     }
-    first[0].store(commit(details.len() as u64, Mark::Detail as u32, lane.lap.load(Relaxed) as u8), Release);
+    first[0].store(
+        commit(details.len() as u64, Mark::Detail as u32, lane.lap.load(Relaxed) as u8),
+        Release,
+    );
 }

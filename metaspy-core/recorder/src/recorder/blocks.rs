@@ -1,5 +1,5 @@
-//! Blocks for lanes: first the places that were never used, then those that the collector has made ready, then the
-//! oldest full one, which the lane folds itself.
+//! Blocks for lanes: first the places that were never used, then those that the collector has made
+//! ready, then the oldest full one, which the lane folds itself.
 //!
 //! Lanes take unused places without the collector, because a program's first burst of events must
 //! not depend on how fast another thread wakes up.
@@ -22,7 +22,14 @@ pub(crate) struct Taken {
 
 impl Log {
     /// Takes a block for a lane, if one is ready.
-    pub(super) fn take(&self, lane: u32, epoch: u32, base: u64, lost_before: u64, after: u64) -> Option<Taken> {
+    pub(super) fn take(
+        &self,
+        lane: u32,
+        epoch: u32,
+        base: u64,
+        lost_before: u64,
+        after: u64,
+    ) -> Option<Taken> {
         if self.is_stopped() {
             return None;
         }
@@ -40,13 +47,15 @@ impl Log {
         cells[header::LANE_EPOCH].store(header::lane_epoch(lane, epoch), Ordering::Relaxed);
         cells[header::BASE].store(base, Ordering::Relaxed);
         cells[header::LOST_BEFORE].store(lost_before, Ordering::Relaxed);
-        // The sequence is the block's seqlock: it was 0 until now, and no slot of this lap is written before it.
+        // The sequence is the block's seqlock: it was 0 until now, and no slot of this lap is
+        // written before it.
         publish(&cells[header::SEQUENCE], sequence);
         Some(Taken { sequence, word, lap: header::lap_byte(sequence, self.layout.blocks) })
     }
 
-    /// The sequence of a block in a lane whose last block had the sequence `after`. A lane that folded a block itself may find
-    /// an older one ready after it. That one starts a lap later, so that ids in a lane increase.
+    /// The sequence of a block in a lane whose last block had the sequence `after`. A lane that
+    /// folded a block itself may find an older one ready after it. That one starts a lap later, so
+    /// that ids in a lane increase.
     fn later_than(&self, after: u64, sequence: u64) -> u64 {
         if sequence > after {
             return sequence;
@@ -74,7 +83,8 @@ impl Log {
             if place >= self.word(sb::GROWN).load(Ordering::Acquire) {
                 return None;
             }
-            match fresh.compare_exchange_weak(place, place + 1, Ordering::AcqRel, Ordering::Relaxed) {
+            match fresh.compare_exchange_weak(place, place + 1, Ordering::AcqRel, Ordering::Relaxed)
+            {
                 Ok(_) => return Some(header::sequence(1, place, self.layout.blocks)),
                 Err(now) => place = now,
             }

@@ -1,4 +1,5 @@
-//! The epochs at which views begin or end. Epochs between two of them belong to the same views: their rows are merged.
+//! The epochs at which views begin or end. Epochs between two of them belong to the same views:
+//! their rows are merged.
 //!
 //! Boundaries are published without a lock, because lanes and folders need them, and neither waits.
 
@@ -39,12 +40,14 @@ static PUBLISHED: Published = Published {
 /// Boundaries that were given up so far: each may have made rows of two epochs mergeable.
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
 
-/// An epoch at which a view begins or ends. While this lives, its rows are not merged with those of the epochs before.
+/// An epoch at which a view begins or ends. While this lives, its rows are not merged with those of
+/// the epochs before.
 #[derive(Debug)]
 pub struct Boundary(u32);
 
 impl Boundary {
-    /// A view begins or ends at an epoch that has not begun yet, or of which the caller holds a boundary.
+    /// A view begins or ends at an epoch that has not begun yet, or of which the caller holds a
+    /// boundary.
     pub(super) fn at(epoch: u32) -> Self {
         let mut held = lock(&HELD);
         *held.entry(epoch).or_default() += 1;
@@ -104,7 +107,8 @@ pub(super) struct Boundaries {
 }
 
 impl Boundaries {
-    /// The boundaries now, of an epoch that the caller has seen, and of all earlier ones. `None` while they change.
+    /// The boundaries now, of an epoch that the caller has seen, and of all earlier ones. `None`
+    /// while they change.
     pub fn now() -> Option<Self> {
         let now = epoch();
         let version = PUBLISHED.version.load(Acquire);
@@ -124,7 +128,8 @@ impl Boundaries {
         row::epoch(epoch) == row::epoch(self.now)
     }
 
-    /// The epoch whose rows those of this epoch are merged with: the first one behind the boundary before it.
+    /// The epoch whose rows those of this epoch are merged with: the first one behind the boundary
+    /// before it.
     ///
     /// Both are epochs as rows keep them, modulo [`row::EPOCHS`].
     pub fn merged(&self, epoch: u32) -> u32 {

@@ -67,7 +67,8 @@ impl Gate {
     }
 }
 
-/// A hook at work. One that starts meanwhile (in a signal handler, an allocator, a formatter) is counted by number only.
+/// A hook at work. One that starts meanwhile (in a signal handler, an allocator, a formatter) is
+/// counted by number only.
 pub struct Busy<'a>(&'a Gate);
 
 impl<'a> Busy<'a> {

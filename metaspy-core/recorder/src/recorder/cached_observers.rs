@@ -1,4 +1,5 @@
-//! Cached pointers for a site whose observers were resolved once: its row, its profilers, its tree of calling contexts.
+//! Cached pointers for a site whose observers were resolved once: its row, its profilers, its tree
+//! of calling contexts.
 
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -24,7 +25,8 @@ pub struct CachedObservers {
     pub tree: *const (),
     /// The receiver that the calls are about, and its kind; [`ANY`] = of any.
     pub receiver: (u64, u64),
-    /// The number of the table that their times are added to, if nothing else is done at their ends; else [`CachedObservers::OTHERS`].
+    /// The number of the table that their times are added to, if nothing else is done at their
+    /// ends; else [`CachedObservers::OTHERS`].
     pub callers: u64,
 }
 
@@ -66,8 +68,13 @@ impl CachedObservers {
     /// More is done at the end of a call than to add its time to a tree and to a table of callers.
     pub const OTHERS: u64 = u64::MAX;
     /// No row and no profilers.
-    pub const NONE: Self =
-        CachedObservers { row: null_mut(), profilers: null(), tree: null(), receiver: (ANY, 0), callers: Self::OTHERS };
+    pub const NONE: Self = CachedObservers {
+        row: null_mut(),
+        profilers: null(),
+        tree: null(),
+        receiver: (ANY, 0),
+        callers: Self::OTHERS,
+    };
 
     /// A cell with these observers, as [`CachedCell::fill`] makes it.
     #[inline]

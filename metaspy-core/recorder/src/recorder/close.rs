@@ -1,4 +1,5 @@
-//! Closing a log. A closed file states what it holds, so that a reader notices what is missing later.
+//! Closing a log. A closed file states what it holds, so that a reader notices what is missing
+//! later.
 
 use std::sync::atomic::Ordering;
 
@@ -9,8 +10,8 @@ use crate::recorder::log::Log;
 use crate::store::ClosingCounts;
 
 impl Log {
-    /// Writes everything that a reader needs, and marks the log as closed. It runs once: a closed file belongs to its
-    /// owner, who may have replaced it.
+    /// Writes everything that a reader needs, and marks the log as closed. It runs once: a closed
+    /// file belongs to its owner, who may have replaced it.
     pub fn close(&self) {
         self.close_with(None);
     }
@@ -20,7 +21,8 @@ impl Log {
         if self.closing.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.word(sb::EXIT).store(exit.map_or(0, |status| 1 + u64::from(status)), Ordering::Relaxed);
+        self.word(sb::EXIT)
+            .store(exit.map_or(0, |status| 1 + u64::from(status)), Ordering::Relaxed);
         self.stop();
         self.round();
         if let Some(mut keeper) = lock_for_long(&self.collecting).keeper.take() {

@@ -20,7 +20,8 @@ use crate::store::Store;
 const ROOM: u64 = 512;
 /// Time between two calibration pairs.
 const CALIBRATE_NS: u64 = 1_000_000_000;
-/// Time between two looks for names that are not written yet: a program that is killed loses those since the last one.
+/// Time between two looks for names that are not written yet: a program that is killed loses those
+/// since the last one.
 const NAMES_NS: u64 = 100_000_000;
 /// Time between the rounds of an idle collector.
 const IDLE: Duration = Duration::from_millis(100);
@@ -63,7 +64,8 @@ impl Log {
         }
     }
 
-    /// One round of the collector's work, with what listeners do after it. True if there is more to do at once.
+    /// One round of the collector's work, with what listeners do after it. True if there is more to
+    /// do at once.
     pub(crate) fn collect_once(&self) -> bool {
         let more = self.round();
         listener::round_ended(self);
@@ -146,17 +148,18 @@ impl Log {
         lock_for_long(&self.collecting).feed.as_mut().map(|feed| feed.take())
     }
 
-    /// Keeps events from being folded while it is held, so that a reader counts every call exactly once. A lane that is
-    /// in the middle of a block finishes it.
+    /// Keeps events from being folded while it is held, so that a reader counts every call exactly
+    /// once. A lane that is in the middle of a block finishes it.
     pub fn lease(&'static self) -> Lease {
         self.leases.fetch_add(1, Ordering::Relaxed);
-        // Nothing of a closed recording is folded; and in a forked child, a thread that is gone may hold the lock.
+        // Nothing of a closed recording is folded; and in a forked child, a thread that is gone may
+        // hold the lock.
         let is_open = !self.closed.load(Ordering::Acquire);
         Lease { log: self, _collecting: is_open.then(|| lock_for_long(&self.collecting)) }
     }
 
-    /// Sets how many blocks should be ready: twice the number taken since the last round, at least a few and at most an
-    /// eighth of the ring.
+    /// Sets how many blocks should be ready: twice the number taken since the last round, at least
+    /// a few and at most an eighth of the ring.
     fn aim(&self, round: &mut CollectorState) {
         let taken = self.word(sb::FRESH).load(Ordering::Relaxed) + self.ready.taken();
         // The counters of a truncated file start again at zero.
@@ -164,7 +167,8 @@ impl Log {
         round.taken = taken;
         let most = (self.layout.blocks / 8).clamp(1, 1 << 14);
         round.target = (round.target - round.target / 16).max(rate * 2).clamp(FEW.min(most), most);
-        let grows = self.file.is_some() && self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks;
+        let grows = self.file.is_some()
+            && self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks;
         let low = if grows { round.target.max(ROOM) } else { round.target / 2 };
         self.scarce.store(low, Ordering::Relaxed);
     }
@@ -174,20 +178,27 @@ impl Log {
         if self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short() {
             return false;
         }
-        let (grown, fresh) =
-            (self.word(sb::GROWN).load(Ordering::Relaxed), self.word(sb::FRESH).load(Ordering::Relaxed));
+        let (grown, fresh) = (
+            self.word(sb::GROWN).load(Ordering::Relaxed),
+            self.word(sb::FRESH).load(Ordering::Relaxed),
+        );
         let unused = grown.saturating_sub(fresh);
         if unused + self.ready.ready() >= round.target {
             return false;
         }
-        let want = (round.target - unused - self.ready.ready()).min(self.ready.capacity() - self.ready.ready());
+        let want = (round.target - unused - self.ready.ready())
+            .min(self.ready.capacity() - self.ready.ready());
         self.fold_ahead(round, want as usize) != 0
     }
 
     /// Notes, once, that a recording without folding is full and that later calls have no events.
     fn report_if_spent(&self, round: &mut CollectorState) {
         let is_full = self.word(sb::FRESH).load(Ordering::Acquire) >= self.layout.blocks;
-        if self.policy == Policy::KeepNewest || round.reported_spent || !is_full || !self.dry.load(Ordering::Relaxed) {
+        if self.policy == Policy::KeepNewest
+            || round.reported_spent
+            || !is_full
+            || !self.dry.load(Ordering::Relaxed)
+        {
             return;
         }
         round.reported_spent = true;

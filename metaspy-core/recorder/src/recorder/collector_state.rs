@@ -22,7 +22,8 @@ pub(crate) struct CollectorState {
     pub reported_spent: bool,
     /// Finds the events that are kept, if there are rules.
     pub keeper: Option<Box<Keeper>>,
-    /// Reads events for subscribers; `None` without any. It is large, and the state stays as long as the log.
+    /// Reads events for subscribers; `None` without any. It is large, and the state stays as long
+    /// as the log.
     pub feed: Option<Box<LiveEvents>>,
 }
 

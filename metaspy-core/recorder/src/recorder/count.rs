@@ -38,8 +38,8 @@ pub fn count_in_bucket(cell: &Cell, tally: u64, subject: Subject) -> Option<Coun
     Some(row)
 }
 
-/// Counts a call at a site in tally mode that the thread did not count by itself. Further calls that use these counters
-/// find the row in a cell. `None`: it was not counted.
+/// Counts a call at a site in tally mode that the thread did not count by itself. Further calls
+/// that use these counters find the row in a cell. `None`: it was not counted.
 ///
 /// `tally` is the row of a call without a subject, as [`row::Who`] packs it.
 #[inline(never)]
@@ -76,8 +76,8 @@ pub fn count_missed(
     counted
 }
 
-/// Counts a call whose end is not seen, at a site that the thread did not count by itself. These cells may count the next one.
-/// False: it was not counted.
+/// Counts a call whose end is not seen, at a site that the thread did not count by itself. These
+/// cells may count the next one. False: it was not counted.
 #[inline(never)]
 pub fn count_entry(site: &'static Site, tally: u64, cells: &EntryCells) -> bool {
     let lane = lane::own_lane();
@@ -91,8 +91,8 @@ pub fn count_entry(site: &'static Site, tally: u64, cells: &EntryCells) -> bool 
     true
 }
 
-/// Lets hooks whose calls' ends are not seen count calls on an object, or on all, if that is all that is left to do at the site
-/// while sites are compared with this word.
+/// Lets hooks whose calls' ends are not seen count calls on an object, or on all, if that is all
+/// that is left to do at the site while sites are compared with this word.
 pub fn show_settled(site: &'static Site, cells: &EntryCells, who: u64, receiver: (u64, u64)) {
     let lane = lane::own_lane();
     if lane.level() == 0
@@ -112,7 +112,11 @@ pub fn count_at_once(lane: &Lane, tally: u64, subject: Subject) -> Option<Begun>
         return None;
     }
     count_in_page(lane, row::Who::with_kind(tally, subject.kind.0), subject.key)?;
-    Some(Begun { id: COUNTED, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING })
+    Some(Begun {
+        id: COUNTED,
+        about: About::new(lane, subject.kind.0, false).in_epoch(epoch),
+        ..Begun::NOTHING
+    })
 }
 
 /// Counts a call in tally mode.
@@ -124,7 +128,11 @@ pub fn tally(site: u32, subject: Subject) -> Begun {
     let who = row::Who { site, kind: subject.kind.0, epoch, meta: lane.level() != 0, lost: false };
     count(lane, subject.key, who.pack(), 1);
     // Only now is the lane surely one of the current log.
-    Begun { id: COUNTED, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING }
+    Begun {
+        id: COUNTED,
+        about: About::new(lane, subject.kind.0, false).in_epoch(epoch),
+        ..Begun::NOTHING
+    }
 }
 
 /// Counts what is known by its number only, and has no events.
@@ -132,21 +140,32 @@ pub fn tally(site: u32, subject: Subject) -> Begun {
 pub fn tally_more(site: u32, subject: Subject, by: u64) {
     let lane = lane::own_lane();
     let Some(_busy) = Busy::enter(lane) else { return };
-    let who = row::Who { site, kind: subject.kind.0, epoch: EPOCH.load(Acquire), meta: lane.level() != 0, lost: false };
+    let who = row::Who {
+        site,
+        kind: subject.kind.0,
+        epoch: EPOCH.load(Acquire),
+        meta: lane.level() != 0,
+        lost: false,
+    };
     if by > 0 {
         count(lane, subject.key, who.pack(), by);
     }
 }
 
-/// A call that finds no block. Built here, not in [`lose`]: returned from there it would go through memory, and so
-/// would every other call.
+/// A call that finds no block. Built here, not in [`lose`]: returned from there it would go through
+/// memory, and so would every other call.
 #[inline(always)]
 pub(super) fn lost(lane: &Lane, site: u32, subject: Subject) -> Begun {
     let epoch = lose(lane, site, subject);
-    Begun { id: LOST, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING }
+    Begun {
+        id: LOST,
+        about: About::new(lane, subject.kind.0, false).in_epoch(epoch),
+        ..Begun::NOTHING
+    }
 }
 
-/// Counts it by site and subject: lost in place and time, not in number. In which epoch it was counted.
+/// Counts it by site and subject: lost in place and time, not in number. In which epoch it was
+/// counted.
 #[cold]
 #[inline(never)]
 fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
@@ -170,8 +189,8 @@ fn count(lane: &Lane, key: u64, who: u64, by: u64) {
         NO_ROW | 0 => None,
         number => lane.page.row(log, Lane::owner(number), key, who),
     };
-    // A lane that gets no page without waiting counts where threads without a lane do. All lanes whose page is full share that
-    // one, so they take a row of each site only.
+    // A lane that gets no page without waiting counts where threads without a lane do. All lanes
+    // whose page is full share that one, so they take a row of each site only.
     let counted = match own {
         Some(row) => {
             row.begun(by);

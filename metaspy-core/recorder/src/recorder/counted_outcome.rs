@@ -8,7 +8,8 @@ use crate::recorder::end::with_row;
 use crate::recorder::lane;
 use crate::recorder::log::all;
 
-/// Counts how a call ended that was counted in this row. Those that returned are the rest of the count.
+/// Counts how a call ended that was counted in this row. Those that returned are the rest of the
+/// count.
 #[inline(always)]
 pub fn count_outcome_in(row: Counter<'static>, outcome: Outcome) {
     // The lane was not busy when the call began, and is as it was: a call ends where it began.
@@ -17,7 +18,8 @@ pub fn count_outcome_in(row: Counter<'static>, outcome: Outcome) {
     }
 }
 
-/// As [`count_outcome_in`], of a row that takes no more outcomes, or none of this kind: in another row of its subject.
+/// As [`count_outcome_in`], of a row that takes no more outcomes, or none of this kind: in another
+/// row of its subject.
 #[cold]
 #[inline(never)]
 fn count_outcome_elsewhere(row: Counter<'static>, outcome: Outcome) {

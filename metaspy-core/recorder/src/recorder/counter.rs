@@ -1,5 +1,5 @@
-//! The first two words of a row's counts: calls that began, and calls that failed or panicked. Rows of pages and of arrays
-//! both have them.
+//! The first two words of a row's counts: calls that began, and calls that failed or panicked. Rows
+//! of pages and of arrays both have them.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -8,8 +8,8 @@ use metaspy_probe::COUNTED;
 use crate::event::Outcome;
 use crate::format::row::{self, array};
 
-/// The words in which calls are counted. Only their lane writes them, with one instruction each: a signal handler runs
-/// before or after it, so the lane need not be busy.
+/// The words in which calls are counted. Only their lane writes them, with one instruction each: a
+/// signal handler runs before or after it, so the lane need not be busy.
 #[derive(Clone, Copy)]
 pub struct Counter<'a>(&'a [AtomicU64; array::WORDS]);
 
@@ -53,7 +53,8 @@ impl<'a> Counter<'a> {
         self.add(CALLS, 1);
     }
 
-    /// Counts the outcome of a call that was counted here. False: it must be counted in another row.
+    /// Counts the outcome of a call that was counted here. False: it must be counted in another
+    /// row.
     #[inline(always)]
     #[must_use]
     pub fn outcome(self, outcome: Outcome) -> bool {
@@ -77,12 +78,14 @@ impl<'a> Counter<'a> {
     }
 }
 
-/// Adds to a word of a row that only the calling thread writes, with one instruction. So a signal handler runs before or
-/// after it, and the word is read from the page that it is stored to, also while another page takes its place.
+/// Adds to a word of a row that only the calling thread writes, with one instruction. So a signal
+/// handler runs before or after it, and the word is read from the page that it is stored to, also
+/// while another page takes its place.
 #[inline(always)]
 pub(super) fn add(word: &AtomicU64, by: u64) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one store.
+    // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one
+    // store.
     unsafe {
         std::arch::asm!("add qword ptr [{}], {}", in(reg) word.as_ptr(), in(reg) by, options(nostack));
     }

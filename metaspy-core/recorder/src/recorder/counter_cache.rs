@@ -1,4 +1,5 @@
-//! The counter cells of a thread: for each linked site the rows that its calls were last counted in.
+//! The counter cells of a thread: for each linked site the rows that its calls were last counted
+//! in.
 //!
 //! Counting is one increment, and the lane's busy byte is not set: a signal handler runs before or
 //! after one instruction. For this, a site carries the word of its row, epoch included, and a cell
@@ -20,17 +21,18 @@ use crate::recorder::counter::Counter;
 use crate::recorder::entry_cells::Entries;
 use crate::recorder::spare_cells as spare;
 
-/// Copies of the probe in a program whose counters a thread can use: the graph's own, and the two flavours that woven
-/// crates call.
+/// Copies of the probe in a program whose counters a thread can use: the graph's own, and the two
+/// flavours that woven crates call.
 const COPIES: usize = 4;
-/// Calls that are searched before the subjects of a site are counted in arrays, and before subjects of another kind take
-/// its cell.
+/// Calls that are searched before the subjects of a site are counted in arrays, and before subjects
+/// of another kind take its cell.
 const OFTEN: u64 = 128;
-/// The further cells of a thread: 64 KiB, taken when calls at one site are about several objects. A power of two.
+/// The further cells of a thread: 64 KiB, taken when calls at one site are about several objects. A
+/// power of two.
 const FURTHER_CELLS: usize = 1024;
 
-/// How many sites the linker collected: they have the first numbers, from 1 on, and only they have cells. Set once, before any
-/// of them is armed.
+/// How many sites the linker collected: they have the first numbers, from 1 on, and only they have
+/// cells. Set once, before any of them is armed.
 pub(crate) static LINKED: AtomicUsize = AtomicUsize::new(0);
 
 /// The cells of a thread, made when it first counts a call of a linked site.
@@ -41,8 +43,8 @@ pub struct Cells {
     /// The cells as long as they count; else null.
     shown: AtomicPtr<Cell>,
     arrays: Arrays,
-    /// Cells of further objects of settled sites, by a hash of object and site; null = none yet. Their `length` is the place of
-    /// the site's own cell.
+    /// Cells of further objects of settled sites, by a hash of object and site; null = none yet.
+    /// Their `length` is the place of the site's own cell.
     further: AtomicPtr<Cell>,
     /// The cells of hooks that only count.
     pub entries: Entries,
@@ -68,8 +70,13 @@ struct Content {
 }
 
 impl Content {
-    const NOTHING: Self =
-        Content { rows: null_mut(), length: 0, buckets: Buckets::NONE, receiver: (ANY, 0), also: null_mut() };
+    const NOTHING: Self = Content {
+        rows: null_mut(),
+        length: 0,
+        buckets: Buckets::NONE,
+        receiver: (ANY, 0),
+        also: null_mut(),
+    };
 }
 
 impl Cells {
@@ -91,9 +98,15 @@ impl Cells {
         }
     }
 
-    /// The row of a subject that its cell does not show. Where subjects are often searched they get rows that are found
-    /// without a search. As [`Cells::note`].
-    pub fn row<'l>(&self, counters: *const Counters, site: &Site, place: Place<'l>, key: u64) -> Option<Counter<'l>> {
+    /// The row of a subject that its cell does not show. Where subjects are often searched they get
+    /// rows that are found without a search. As [`Cells::note`].
+    pub fn row<'l>(
+        &self,
+        counters: *const Counters,
+        site: &Site,
+        place: Place<'l>,
+        key: u64,
+    ) -> Option<Counter<'l>> {
         let cell = self.cell_for(counters, site)?;
         if cell.who.load(Relaxed) != place.who {
             if !is_free_for(cell, place.who) {
@@ -122,13 +135,17 @@ impl Cells {
     /// Shows the largest arrays of these rows to a cell.
     fn show(&self, cell: &Cell, place: Place<'_>) {
         let dense = self.arrays.largest(place.who, true);
-        let (rows, length) = dense.map_or((null_mut(), 0), |array| (array.first_row(place.log), array.length()));
-        let buckets = self.arrays.largest(place.who, false).map_or(Buckets::NONE, |array| array.buckets(place.log));
+        let (rows, length) =
+            dense.map_or((null_mut(), 0), |array| (array.first_row(place.log), array.length()));
+        let buckets = self
+            .arrays
+            .largest(place.who, false)
+            .map_or(Buckets::NONE, |array| array.buckets(place.log));
         fill(cell, place.who, Content { rows, length, buckets, ..Content::NOTHING });
     }
 
-    /// Remembers the word that calls about a receiver are counted in, and the row, if they are also recorded; nothing else
-    /// of them is recorded. As [`Cells::note`].
+    /// Remembers the word that calls about a receiver are counted in, and the row, if they are also
+    /// recorded; nothing else of them is recorded. As [`Cells::note`].
     pub fn settle(&self, counters: *const Counters, site: &Site, who: u64, to: Settled<'_>) {
         let row = to.row.map_or(null_mut(), Counter::marked);
         let (rows, also) = match to.count {
@@ -139,7 +156,10 @@ impl Cells {
         let content = || Content { rows, receiver: to.receiver, also, ..Content::NOTHING };
         let Some(cell) = self.cell_for(counters, site) else { return };
         let other = cell.receiver.load(Relaxed);
-        if cell.who.load(Relaxed) == who && ![ANY, to.receiver.0].contains(&other) && to.receiver.0 != ANY {
+        if cell.who.load(Relaxed) == who
+            && ![ANY, to.receiver.0].contains(&other)
+            && to.receiver.0 != ANY
+        {
             // Calls are about several objects in turn, and the cell of the site holds one of them.
             let place = site.cell.load(Relaxed);
             if let Some(further) = self.further_cell(place, to.receiver.0) {
@@ -149,8 +169,8 @@ impl Cells {
         fill(cell, who, content());
     }
 
-    /// Counts a call at a settled site about an object that is not the last one, if this thread has settled it, too. Returns
-    /// what [`Counters`] would; the thread does not unwind.
+    /// Counts a call at a settled site about an object that is not the last one, if this thread has
+    /// settled it, too. Returns what [`Counters`] would; the thread does not unwind.
     #[inline(always)]
     pub fn count_further(&self, cell: u32, who: u64, receiver: (u64, u64)) -> Option<*mut u8> {
         let further = self.further.load(Relaxed);
@@ -159,22 +179,33 @@ impl Cells {
         }
         // SAFETY: there are as many cells as places.
         let further = unsafe { &*further.add(further_place(cell, receiver.0)) };
-        let is_own = further.who.load(Relaxed) == who && further.length.load(Relaxed) == u64::from(cell);
+        let is_own =
+            further.who.load(Relaxed) == who && further.length.load(Relaxed) == u64::from(cell);
         if is_own { further.count_settled(further.rows.load(Relaxed), receiver) } else { None }
     }
 
-    /// The row that calls at a settled site about a receiver are counted in, and the receiver as one word; `None` instead if
-    /// about any. Nothing if more than a row is counted up.
-    pub fn settled(&self, site: &Site, who: u64, receiver: (u64, u64)) -> Option<(&'static AtomicU64, Option<u64>)> {
+    /// The row that calls at a settled site about a receiver are counted in, and the receiver as
+    /// one word; `None` instead if about any. Nothing if more than a row is counted up.
+    pub fn settled(
+        &self,
+        site: &Site,
+        who: u64,
+        receiver: (u64, u64),
+    ) -> Option<(&'static AtomicU64, Option<u64>)> {
         let (place, cells) = (site.cell.load(Relaxed), self.cells.load(Relaxed));
         if place == 0 || cells.is_null() {
             return None;
         }
         let further = self.further.load(Relaxed);
-        // SAFETY: there is a cell for each place that a site has, and as many further ones as places of objects.
+        // SAFETY: there is a cell for each place that a site has, and as many further ones as
+        // places of objects.
         let (own, further) = unsafe {
-            let further = (!further.is_null()).then(|| &*further.add(further_place(place, receiver.0)));
-            (&*cells.byte_add(place as usize), further.filter(|it| it.length.load(Relaxed) == u64::from(place)))
+            let further =
+                (!further.is_null()).then(|| &*further.add(further_place(place, receiver.0)));
+            (
+                &*cells.byte_add(place as usize),
+                further.filter(|it| it.length.load(Relaxed) == u64::from(place)),
+            )
         };
         let cell = [Some(own), further].into_iter().flatten().find(|cell| {
             let only = cell.receiver.load(Relaxed);
@@ -202,8 +233,8 @@ impl Cells {
         unsafe { self.further.load(Relaxed).add(further_place(cell, receiver)).as_ref() }
     }
 
-    /// The cached observers of the site with this cell while sites are compared with this word; nothing while the thread is not at
-    /// level 0.
+    /// The cached observers of the site with this cell while sites are compared with this word;
+    /// nothing while the thread is not at level 0.
     #[inline(always)]
     pub fn cached(&self, cell: u32, who: u64) -> Option<CachedCell<'_>> {
         let cells = self.shown.load(Relaxed);
@@ -215,7 +246,13 @@ impl Cells {
     }
 
     /// Notes this of a site, as long as sites are compared with this word. As [`Cells::note`].
-    pub fn cache_observers(&self, counters: *const Counters, site: &Site, who: u64, observers: CachedObservers) {
+    pub fn cache_observers(
+        &self,
+        counters: *const Counters,
+        site: &Site,
+        who: u64,
+        observers: CachedObservers,
+    ) {
         if let Some(cell) = self.cell_for(counters, site) {
             CachedCell::fill(cell, who, observers);
         }
@@ -226,7 +263,8 @@ impl Cells {
         self.shown.swap(cells, Relaxed)
     }
 
-    /// The cell of a site, which these counters find from now on; `None` if it has none, or there is no memory.
+    /// The cell of a site, which these counters find from now on; `None` if it has none, or there
+    /// is no memory.
     fn cell_for(&self, counters: *const Counters, site: &Site) -> Option<&Cell> {
         let at = site.cell.load(Relaxed) as usize;
         let cells = if at == 0 { null_mut() } else { self.cells_for(counters) };
@@ -236,8 +274,12 @@ impl Cells {
 
     /// The cells, which these counters point to from now on; null if there is no memory.
     fn cells_for(&self, counters: *const Counters) -> *mut Cell {
-        let own = self.counters.iter().find(|own| [null(), counters].contains(&own.load(Relaxed).cast_const()));
-        // A library that was loaded later, with a copy of the probe that is one too many, counts without cells.
+        let own = self
+            .counters
+            .iter()
+            .find(|own| [null(), counters].contains(&own.load(Relaxed).cast_const()));
+        // A library that was loaded later, with a copy of the probe that is one too many, counts
+        // without cells.
         let Some(own) = own else { return null_mut() };
         if self.cells.load(Relaxed).is_null()
             && let Some(layout) = layout()
@@ -270,7 +312,8 @@ impl Cells {
         self.entries.clear();
         let cells = self.cells.load(Relaxed);
         if !cells.is_null() {
-            // SAFETY: there is one for each number of a linked site, and they stay until the thread ends.
+            // SAFETY: there is one for each number of a linked site, and they stay until the thread
+            // ends.
             spare::clear(unsafe { std::slice::from_raw_parts(cells, LINKED.load(Relaxed) + 1) });
         }
         let further = self.further.load(Relaxed);
@@ -343,10 +386,15 @@ fn further_place(cell: u32, receiver: u64) -> usize {
 /// The row of a subject in the buckets of its site.
 #[inline(always)]
 pub(super) fn look_in_buckets(cell: &Cell, who: u64, key: u64) -> Option<Counter<'static>> {
-    if cell.who.load(Relaxed) == who { Buckets(cell.buckets.load(Relaxed)).look(key, who) } else { None }
+    if cell.who.load(Relaxed) == who {
+        Buckets(cell.buckets.load(Relaxed)).look(key, who)
+    } else {
+        None
+    }
 }
 
-/// True if a row of a site may take its cell. Where subjects of several kinds meet, each has it for a while.
+/// True if a row of a site may take its cell. Where subjects of several kinds meet, each has it for
+/// a while.
 fn is_free_for(cell: &Cell, who: u64) -> bool {
     let rivals = cell.misses.load(Relaxed) + 1;
     let is_free = !Who::are_of_site(cell.who.load(Relaxed), who) || rivals == OFTEN;
@@ -359,7 +407,10 @@ fn fill(cell: &Cell, who: u64, content: Content) {
     cell.who.store(0, Relaxed);
     compiler_fence(Release);
     let marked = content.rows;
-    debug_assert!(marked.is_null() || marked.addr() % 8 <= COUNTED, "{marked:?} is a word, marked or not");
+    debug_assert!(
+        marked.is_null() || marked.addr() % 8 <= COUNTED,
+        "{marked:?} is a word, marked or not"
+    );
     cell.rows.store(marked, Relaxed);
     cell.length.store(content.length, Relaxed);
     cell.buckets.store(content.buckets.0, Relaxed);

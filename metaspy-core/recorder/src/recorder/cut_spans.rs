@@ -24,7 +24,8 @@ impl CutSpans {
         CutSpans(Mutex::new(Vec::with_capacity(MOST)))
     }
 
-    /// Notes the row of an event, and what it was inside of. It never waits: without the lock the time of the event is a lower bound.
+    /// Notes the row of an event, and what it was inside of. It never waits: without the lock the
+    /// time of the event is a lower bound.
     #[cold]
     pub fn note(&self, event: u64, row: (u64, u64), inside: Inside) {
         if let Ok(mut spans) = self.0.try_lock()

@@ -18,8 +18,8 @@ use crate::recorder::protocol::end_elsewhere;
 
 /// Ends an event of this thread, and puts the thread back into the event before it.
 ///
-/// `now` is read first, so that the hook's own work is not in the event's time. Whatever is not the common case is
-/// handed on at once and as a whole, so that the common one saves no registers.
+/// `now` is read first, so that the hook's own work is not in the event's time. Whatever is not the
+/// common case is handed on at once and as a whole, so that the common one saves no registers.
 #[inline(always)]
 pub fn end(lane: &Lane, begun: &Begun, site: u32, key: u64, outcome: Outcome) {
     let timed = begun.about.timed();
@@ -61,7 +61,8 @@ fn end_point_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
     }
 }
 
-/// As [`end`], where something has been or is to be written about the event; also by a slower clock.
+/// As [`end`], where something has been or is to be written about the event; also by a slower
+/// clock.
 #[cold]
 #[inline(never)]
 pub fn end_marked(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
@@ -69,9 +70,18 @@ pub fn end_marked(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: 
     end_at(now, begun, site, key, outcome, marked);
 }
 
-/// Ends an event that this thread is not in, at a time that was read before; where it is not timed, that is 0.
+/// Ends an event that this thread is not in, at a time that was read before; where it is not timed,
+/// that is 0.
 #[inline]
-pub fn end_apart(lane: &Lane, now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
+pub fn end_apart(
+    lane: &Lane,
+    now: u64,
+    begun: &Begun,
+    site: u32,
+    key: u64,
+    outcome: Outcome,
+    marked: bool,
+) {
     let span = if begun.about.timed() { now.saturating_sub(begun.start) } else { 0 };
     write_end(lane, now, span, begun, site, key, outcome, marked);
 }
@@ -80,9 +90,9 @@ pub fn end_apart(lane: &Lane, now: u64, begun: &Begun, site: u32, key: u64, outc
 #[inline(always)]
 fn slot_of<'l>(lane: &'l Lane, begun: &Begun) -> &'l [AtomicU64; SLOT_WORDS] {
     let block = lane.block.load(Relaxed) as *const [AtomicU64; SLOT_WORDS];
-    // SAFETY: the event lies in the block that this lane holds, as the caller has made sure, in a recording that is
-    // never unmapped. While a lane holds a block, no other thread writes to its slots; and the caller is busy, so that no
-    // signal handler lets the lane leave the block.
+    // SAFETY: the event lies in the block that this lane holds, as the caller has made sure, in a
+    // recording that is never unmapped. While a lane holds a block, no other thread writes to its
+    // slots; and the caller is busy, so that no signal handler lets the lane leave the block.
     unsafe { &*block.add(begun.id as usize % BLOCK_SLOTS) }
 }
 
@@ -100,7 +110,9 @@ pub(super) fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outc
     write_end(lane, now, span, begun, site, key, outcome, marked);
     // In another recording the same number is another event.
     match lane.current.load(Relaxed) == begun.id {
-        _ if !lane.is_in_log_of(begun.about) => lane.leave_earlier(begun.id, begun.about.log(), Some(begun.before)),
+        _ if !lane.is_in_log_of(begun.about) => {
+            lane.leave_earlier(begun.id, begun.about.log(), Some(begun.before))
+        }
         true => lane.current.store(begun.before, Relaxed),
         false => out_of_order(),
     }
@@ -108,8 +120,20 @@ pub(super) fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outc
 
 /// Writes the last word of an event, wherever it lies.
 #[inline]
-#[expect(clippy::too_many_arguments, reason = "they are in registers, and a struct of them would not be")]
-fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are in registers, and a struct of them would not be"
+)]
+fn write_end(
+    lane: &Lane,
+    now: u64,
+    span: u64,
+    begun: &Begun,
+    site: u32,
+    key: u64,
+    outcome: Outcome,
+    marked: bool,
+) {
     if begun.about.timed() {
         lane.note(now);
     }
@@ -118,7 +142,11 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
         let flags = begun.about.flags(outcome, slot::details_at(false, marked));
         let slot = slot_of(lane, begun);
         // An event that began with details keeps its bit.
-        let kept = if begun.about.is(About::LOOKED_INTO) { slot::details_of(slot[3].load(Relaxed)) } else { 0 };
+        let kept = if begun.about.is(About::LOOKED_INTO) {
+            slot::details_of(slot[3].load(Relaxed))
+        } else {
+            0
+        };
         slot[3].store(slot::ended(span, flags | kept), Release);
     } else {
         drop(busy);
@@ -129,7 +157,14 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
 /// Ends an event whose block this thread does not hold: by exchange, or too late, in the tallies.
 #[cold]
 #[inline(never)]
-pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Outcome, span: u64, marked: bool) {
+pub(crate) fn late_or_elsewhere(
+    begun: &Begun,
+    site: u32,
+    key: u64,
+    outcome: Outcome,
+    span: u64,
+    marked: bool,
+) {
     // The event of a log that was closed leaves the list, too.
     let lane = lane::own_lane();
     let mut is_named = false;
@@ -144,7 +179,10 @@ pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Out
     let sequence = begun.id / BLOCK_SLOTS as u64;
     let mut detailed = false;
     let ended = loop {
-        let running = slot::running(sequence, begun.about.flags(Outcome::Running, slot::details_at(detailed, false)));
+        let running = slot::running(
+            sequence,
+            begun.about.flags(Outcome::Running, slot::details_at(detailed, false)),
+        );
         let after = slot::details_at(detailed, marked || span > SPAN_MAX);
         let ended = slot::ended(span, begun.about.flags(outcome, after));
         match (end_elsewhere(end, running, ended), detailed) {
@@ -163,7 +201,14 @@ pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Out
     }
 }
 
-fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome: Outcome, ticks: Option<u64>) {
+fn count_late_end(
+    log: &'static Log,
+    begun: &Begun,
+    site: u32,
+    key: u64,
+    outcome: Outcome,
+    ticks: Option<u64>,
+) {
     let who = row::Who {
         site,
         kind: begun.about.kind(),
@@ -181,7 +226,8 @@ fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome
     }
 }
 
-/// The calls around a call of this thread that has ended. What is entered and left is inside of nothing.
+/// The calls around a call of this thread that has ended. What is entered and left is inside of
+/// nothing.
 fn inside_of(begun: &Begun, site: u32, key: u64) -> Inside {
     let lane = lane::own_lane();
     match Busy::unless_busy(lane) {
@@ -205,14 +251,20 @@ fn count_outcome(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
 }
 
 /// Does something with a row of this thread's pages.
-pub(super) fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(crate::recorder::tally_page::Row<'_>)) {
+pub(super) fn with_row(
+    log: &'static Log,
+    key: u64,
+    who: u64,
+    f: impl FnOnce(crate::recorder::tally_page::Row<'_>),
+) {
     let lane = lane::own_lane();
     lane.join_if_new(log);
     // A signal handler that changes the page in between would put its row where this one is put.
     let busy = Busy::unless_busy(lane);
     match lane.row.load(Relaxed) {
         row if busy.is_some() && row != NO_ROW && row != 0 && !lane.is_apart(log) => {
-            // Without a row how the call ended is not known; that it was made is counted elsewhere already.
+            // Without a row how the call ended is not known; that it was made is counted elsewhere
+            // already.
             if let Some(row) = lane.page.row(log, Lane::owner(row), key, who) {
                 f(row);
             }

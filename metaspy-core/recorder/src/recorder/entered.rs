@@ -1,5 +1,5 @@
-//! Sites whose events are entered and left: futures, spans, and what is held. Their thread does other things meanwhile, so
-//! they are not around everything that happens in their time.
+//! Sites whose events are entered and left: futures, spans, and what is held. Their thread does
+//! other things meanwhile, so they are not around everything that happens in their time.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::format::slot::FIRST_MARK;
 
 /// By the number of a site. Pages of it that no site uses take no memory.
-static ENTERED: [AtomicBool; FIRST_MARK as usize] = [const { AtomicBool::new(false) }; FIRST_MARK as usize];
+static ENTERED: [AtomicBool; FIRST_MARK as usize] =
+    [const { AtomicBool::new(false) }; FIRST_MARK as usize];
 
 /// Notes that the events of a site are entered and left.
 pub(crate) fn note_entered(site: u32) {

@@ -1,4 +1,5 @@
-//! The cells of a thread at sites whose hooks only count: at one distance from the sites that the linker collected.
+//! The cells of a thread at sites whose hooks only count: at one distance from the sites that the
+//! linker collected.
 
 use std::alloc::Layout;
 use std::ptr::{from_ref, null_mut};
@@ -17,7 +18,8 @@ pub struct Entries {
     word: AtomicPtr<EntryCells>,
     /// The first cell; null without cells.
     cells: AtomicPtr<EntryCell>,
-    /// Further objects of settled sites: 32 KiB, taken when calls at one site are on several objects. Null = none yet.
+    /// Further objects of settled sites: 32 KiB, taken when calls at one site are on several
+    /// objects. Null = none yet.
     known: AtomicPtr<KnownObject>,
 }
 
@@ -33,7 +35,8 @@ impl Entries {
         Entries { word: AtomicPtr::new(null_mut()), cells, known }
     }
 
-    /// Remembers the row of a site, as long as the site has this word. Called with the lane busy, at level 0.
+    /// Remembers the row of a site, as long as the site has this word. Called with the lane busy,
+    /// at level 0.
     pub fn note(&self, word: &EntryCells, site: &'static Site, who: u64, row: Counter<'_>) {
         if let Some(cell) = self.cell(word, site) {
             self.fill(cell, who, row.calls(), None);
@@ -82,7 +85,8 @@ impl Entries {
         self.aim(true);
     }
 
-    /// The cell of a site, which hooks find by this word from now on; `None` if it has none, or there is no memory.
+    /// The cell of a site, which hooks find by this word from now on; `None` if it has none, or
+    /// there is no memory.
     fn cell(&self, word: &EntryCells, site: &'static Site) -> Option<&EntryCell> {
         let at = place(site)?;
         let own = self.word.load(Relaxed).cast_const();
@@ -101,7 +105,8 @@ impl Entries {
         unsafe { self.cells.load(Relaxed).byte_add(at).as_ref() }
     }
 
-    /// The place of an object at a site among those that this thread knows; `None` if there is no memory.
+    /// The place of an object at a site among those that this thread knows; `None` if there is no
+    /// memory.
     fn known(&self, object: u64, site: &'static Site) -> Option<&KnownObject> {
         if self.known.load(Relaxed).is_null() {
             // Zeroes are objects of no site.
@@ -130,7 +135,9 @@ impl Entries {
         for at in (0..size_of_val(site::linked())).step_by(size_of::<Site>()) {
             // SAFETY: there is a cell for each place.
             let cell = unsafe { &*cells.byte_add(at) };
-            for who in [&cell.who, &cell.who_of_object].into_iter().filter(|who| who.load(Relaxed) != 0) {
+            for who in
+                [&cell.who, &cell.who_of_object].into_iter().filter(|who| who.load(Relaxed) != 0)
+            {
                 who.store(0, Relaxed);
             }
         }

@@ -1,5 +1,5 @@
-//! Folds the oldest blocks into the tallies, and makes their places ready again: the collector ahead of the lanes, and a
-//! lane that finds no block ready.
+//! Folds the oldest blocks into the tallies, and makes their places ready again: the collector
+//! ahead of the lanes, and a lane that finds no block ready.
 //!
 //! A lane folds its own oldest block in a bounded step of 127 events, when it needs a block and
 //! none is ready. Otherwise events are lost while the collector is slower than the lanes, and with
@@ -62,11 +62,13 @@ impl Log {
         count
     }
 
-    /// Frees the oldest block for a lane: a bounded step. Returns the place's next sequence. `None` if nothing may be
-    /// folded now, or if every block belongs to a lane that fills it.
+    /// Frees the oldest block for a lane: a bounded step. Returns the place's next sequence. `None`
+    /// if nothing may be folded now, or if every block belongs to a lane that fills it.
     pub(super) fn fold_for(&self, lane: u32) -> Option<u64> {
-        let is_growing = self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short();
-        let must_stay = self.leases.load(Ordering::Relaxed) != 0 || self.is_watched.load(Ordering::Relaxed);
+        let is_growing =
+            self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short();
+        let must_stay =
+            self.leases.load(Ordering::Relaxed) != 0 || self.is_watched.load(Ordering::Relaxed);
         if self.policy != Policy::KeepNewest || is_growing || must_stay {
             return None;
         }
@@ -75,22 +77,27 @@ impl Log {
         if self.is_stopped() {
             return None;
         }
-        let place = self.claim_oldest(|place| self.kept_places.asked().is_none_or(|kept| !kept.is_wanted(place)))?;
+        let place = self.claim_oldest(|place| {
+            self.kept_places.asked().is_none_or(|kept| !kept.is_wanted(place))
+        })?;
         if !folder.can_name(self.tables(), self.block(place)) {
-            // The event that needs a block is lost, but counted by name. Folded, up to 127 others would be counted without one.
+            // The event that needs a block is lost, but counted by name. Folded, up to 127 others
+            // would be counted without one.
             self.set_state(place, State::Full);
             return None;
         }
         Some(self.fold(&mut folder, place)?.sequence)
     }
 
-    /// A folder that no other thread uses. The first choice is the one whose rows are in the cache of this processor, so
-    /// there are about as many tables of rows as processors. Without room for the rows of more subjects it is the
-    /// collector's, whose table is the largest.
+    /// A folder that no other thread uses. The first choice is the one whose rows are in the cache
+    /// of this processor, so there are about as many tables of rows as processors. Without room for
+    /// the rows of more subjects it is the collector's, whose table is the largest.
     fn free_folder(&self, processor: usize) -> Option<MutexGuard<'_, Folder>> {
         let (collectors, shared) = self.folders.split_first()?;
         let choices = (0..shared.len()).map(|step| &shared[(processor + step) % shared.len()]);
-        let found = choices.filter_map(try_lock).find_map(|mut folder| folder.begin(self.tables()).then_some(folder));
+        let found = choices
+            .filter_map(try_lock)
+            .find_map(|mut folder| folder.begin(self.tables()).then_some(folder));
         match found {
             Some(folder) if !folder.is_cramped(self.tables()) => Some(folder),
             // Another thread that folds is done soon, unless it loses its processor.
@@ -105,17 +112,19 @@ impl Log {
         may_fold().then_some(folder)
     }
 
-    /// Waits until no lane folds, for a log that was stopped. A thread that stands still in the middle of a fold, as in a
-    /// debugger, does not keep the process from ending.
+    /// Waits until no lane folds, for a log that was stopped. A thread that stands still in the
+    /// middle of a fold, as in a debugger, does not keep the process from ending.
     pub(super) fn await_folds(&self) {
         let began = Instant::now();
-        while !self.folders.iter().all(|folder| try_lock(folder).is_some()) && began.elapsed() < PATIENCE {
+        while !self.folders.iter().all(|folder| try_lock(folder).is_some())
+            && began.elapsed() < PATIENCE
+        {
             std::thread::yield_now();
         }
     }
 
-    /// Claims the next full block in the order of places. Places that a lane fills, and those that are ready, are
-    /// skipped.
+    /// Claims the next full block in the order of places. Places that a lane fills, and those that
+    /// are ready, are skipped.
     ///
     /// A claimed place that may not be folded is full again.
     fn claim_oldest(&self, may_fold: impl Fn(u64) -> bool) -> Option<u64> {
@@ -125,7 +134,13 @@ impl Log {
             let place = self.hand.fetch_add(1, Ordering::Relaxed) % grown;
             let chunk = place / CHUNK_BLOCKS as u64;
             let state = &self.own_words.states[place as usize];
-            if !claim_full(state, State::Full as u64, State::Folding as u64, &self.summarising, 1 + chunk) {
+            if !claim_full(
+                state,
+                State::Full as u64,
+                State::Folding as u64,
+                &self.summarising,
+                1 + chunk,
+            ) {
                 return None;
             }
             let may_fold = may_fold(place);
@@ -149,7 +164,8 @@ impl Log {
         folder.fold_others(self.tables(), self.block(place), kept);
     }
 
-    /// Folds a claimed block and empties it. `None` if the file was truncated, and the block is gone.
+    /// Folds a claimed block and empties it. `None` if the file was truncated, and the block is
+    /// gone.
     pub(super) fn fold(&self, folder: &mut Folder, place: u64) -> Option<Freed> {
         self.take_back_summary(place / CHUNK_BLOCKS as u64);
         let cells = self.block(place);
@@ -193,7 +209,8 @@ impl Log {
         }
     }
 
-    /// Invalidates the summary of a chunk that loses a block. The collector writes a new one when the chunk is full again.
+    /// Invalidates the summary of a chunk that loses a block. The collector writes a new one when
+    /// the chunk is full again.
     fn take_back_summary(&self, chunk: u64) {
         let word = self.layout.summaries.at + chunk as usize * summary::SUMMARY_WORDS;
         let stamp = &self.cells()[word + summary::STAMP];

@@ -1,6 +1,7 @@
 //! The rows of a folder: a table with open addressing, in the recording.
 //!
-//! One folder writes a table. The collector's is the fold table; those of lanes are pages, which grow.
+//! One folder writes a table. The collector's is the fold table; those of lanes are pages, which
+//! grow.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -76,7 +77,15 @@ impl FoldRows {
     /// The rows of the fold table.
     pub fn of_table(table: Area) -> Self {
         let rows = table.len / ROW_WORDS;
-        FoldRows { first: table.at, rows, bits: rows.trailing_zeros(), used: 0, freed: 0, merges_at: 1, grows: false }
+        FoldRows {
+            first: table.at,
+            rows,
+            bits: rows.trailing_zeros(),
+            used: 0,
+            freed: 0,
+            merges_at: 1,
+            grows: false,
+        }
     }
 
     /// Rows in pages. [`FoldRows::begin`] makes the first page.
@@ -89,10 +98,12 @@ impl FoldRows {
         self.rows != 0 || self.grow(tables)
     }
 
-    /// True if there may be no room in its pages for the subjects of a block, but in the fold table.
+    /// True if there may be no room in its pages for the subjects of a block, but in the fold
+    /// table.
     pub fn is_cramped(&self, tables: Tables<'_>) -> bool {
         let most = tables.layout.tally.len / ROW_WORDS;
-        !self.has_room_for_block(tables) && !is_filled(tables.cells[sb::TALLY_USED].load(Relaxed) as usize, most, OWN)
+        !self.has_room_for_block(tables)
+            && !is_filled(tables.cells[sb::TALLY_USED].load(Relaxed) as usize, most, OWN)
     }
 
     /// True if the subjects of any block find rows of their own.
@@ -100,14 +111,17 @@ impl FoldRows {
         !is_filled(self.used + self.freed + BLOCK_SLOTS, self.rows, OWN) || self.may_grow(tables)
     }
 
-    /// True if all events, each with subject and [`Who`], have a row or find one of their site's others, whatever rows the
-    /// others of them take.
+    /// True if all events, each with subject and [`Who`], have a row or find one of their site's
+    /// others, whatever rows the others of them take.
     pub fn can_name(&self, tables: Tables<'_>, events: impl Iterator<Item = (u64, u64)>) -> bool {
         let mut missing = [0; BLOCK_SLOTS];
         let mut count = 0;
         for (key, who) in events {
             let others = others_of(who);
-            if !missing[..count].contains(&others) && !self.has(tables, key, who) && !self.has(tables, 0, others) {
+            if !missing[..count].contains(&others)
+                && !self.has(tables, key, who)
+                && !self.has(tables, 0, others)
+            {
                 missing[count] = others;
                 count += 1;
             }
@@ -123,7 +137,8 @@ impl FoldRows {
         let (before, from) = rows.split_at(first);
         let used = from.iter().chain(before).take_while(|row| row[row::WHO].load(Relaxed) != 0);
         used.into_iter().any(|row| {
-            let [own, owner, _, failed, cancelled, ..] = row.each_ref().map(|word| word.load(Relaxed));
+            let [own, owner, _, failed, cancelled, ..] =
+                row.each_ref().map(|word| word.load(Relaxed));
             (own, owner) == (key, who) && row::has_room(failed, cancelled)
         })
     }
@@ -140,8 +155,8 @@ impl FoldRows {
         KnownRows { first: self.first, rows, bits: self.bits }
     }
 
-    /// The first word of a subject's row, created if it is missing. Without room it is the others row of the site.
-    /// `None` without room for that. The row may take no more outcomes.
+    /// The first word of a subject's row, created if it is missing. Without room it is the others
+    /// row of the site. `None` without room for that. The row may take no more outcomes.
     pub fn find_or_make(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
         match self.known(tables).find(key, who) {
             Some((word, _)) => Some(word),
@@ -164,7 +179,8 @@ impl FoldRows {
         self.probe(tables, 0, others_of(who), ALL)
     }
 
-    /// Finds a row that takes more outcomes, or creates one while at most `eighths` eighths of the table are in use.
+    /// Finds a row that takes more outcomes, or creates one while at most `eighths` eighths of the
+    /// table are in use.
     fn probe(&mut self, tables: Tables<'_>, key: u64, who: u64, eighths: usize) -> Option<usize> {
         let mut index = row::first(key, who, self.bits);
         let mut freed = None;
@@ -173,7 +189,10 @@ impl FoldRows {
             let cells = &tables.cells[word..word + ROW_WORDS];
             let found = cells[row::WHO].load(Relaxed);
             let has_room = || {
-                row::has_room(cells[row::FAILED_PANICKED].load(Relaxed), cells[row::CANCELLED_RUNNING].load(Relaxed))
+                row::has_room(
+                    cells[row::FAILED_PANICKED].load(Relaxed),
+                    cells[row::CANCELLED_RUNNING].load(Relaxed),
+                )
             };
             if found == who && cells[row::KEY].load(Relaxed) == key && has_room() {
                 return Some(word);
@@ -207,10 +226,12 @@ impl FoldRows {
         }
     }
 
-    /// The first word and the number of the rows, if rows of epochs that no view distinguishes should be merged.
+    /// The first word and the number of the rows, if rows of epochs that no view distinguishes
+    /// should be merged.
     pub fn to_merge(&self) -> Option<(usize, usize)> {
         let is_full = is_filled(self.used + self.freed, self.rows, EIGHTHS);
-        (is_full && self.rows != 0 && given_up() >= self.merges_at).then_some((self.first, self.rows))
+        (is_full && self.rows != 0 && given_up() >= self.merges_at)
+            .then_some((self.first, self.rows))
     }
 
     /// Rows were merged.
@@ -237,7 +258,9 @@ impl FoldRows {
     #[cold]
     fn grow(&mut self, tables: Tables<'_>) -> bool {
         let rows = self.next_rows();
-        let Some(word) = self.may_grow(tables).then(|| tables.new_page(rows)).flatten() else { return false };
+        let Some(word) = self.may_grow(tables).then(|| tables.new_page(rows)).flatten() else {
+            return false;
+        };
         tables.cells[word + head::LANE].store(u32::MAX.into(), Relaxed);
         tables.cells[word + head::FOLDED].store(1, Release);
         *self = FoldRows {

@@ -61,7 +61,8 @@ struct Pass<'a> {
     note: usize,
     folded: u64,
     nesting: Nesting,
-    /// The tick at which all calls of the block so far have ended; [`u64::MAX`] while that is not known.
+    /// The tick at which all calls of the block so far have ended; [`u64::MAX`] while that is not
+    /// known.
     until: u64,
     /// The slot of a call that ends then, if it is not yet among the open ones; 0 = none.
     latest: usize,
@@ -96,8 +97,15 @@ pub(crate) struct Inside {
 impl Folder {
     /// The folder with this number. Number 0 has the fold table.
     pub fn new(layout: &Layout, number: usize) -> Self {
-        let rows = if number == 0 { FoldRows::of_table(layout.tally) } else { FoldRows::in_pages() };
-        Folder { record: layout.folders.at + number * folder::WORDS, rows, note: 0, folded: 0, merged: 0 }
+        let rows =
+            if number == 0 { FoldRows::of_table(layout.tally) } else { FoldRows::in_pages() };
+        Folder {
+            record: layout.folders.at + number * folder::WORDS,
+            rows,
+            note: 0,
+            folded: 0,
+            merged: 0,
+        }
     }
 
     /// True if it has rows, or room to make some.
@@ -114,7 +122,8 @@ impl Folder {
     pub fn can_name(&self, tables: Tables<'_>, block: &[AtomicU64]) -> bool {
         let is_gone = block[header::SEQUENCE].load(Relaxed) < tables.layout.blocks;
         is_gone || self.rows.has_room_for_block(tables) || {
-            let pass = self.pass(tables, block.as_chunks().0.try_into().expect("a block has its size"));
+            let pass =
+                self.pass(tables, block.as_chunks().0.try_into().expect("a block has its size"));
             self.rows.can_name(tables, pass.events())
         }
     }
@@ -134,8 +143,8 @@ impl Folder {
         self.rows.merged(tables, &merged);
     }
 
-    /// Adds the events of a block to the rows, and moves running ones out of the window. Returns true if the block holds
-    /// bytes that a later lap could mistake for a commit word.
+    /// Adds the events of a block to the rows, and moves running ones out of the window. Returns
+    /// true if the block holds bytes that a later lap could mistake for a commit word.
     pub fn fold(&mut self, tables: Tables<'_>, block: &[AtomicU64]) -> bool {
         let slots: &Slots = block.as_chunks().0.try_into().expect("a block has its size");
         self.merge_epochs(tables);
@@ -144,7 +153,11 @@ impl Folder {
         let mut at = 1;
         loop {
             let known = self.rows.known(tables);
-            at = if self.rows.are_many() { pass.run::<true>(known, at) } else { pass.run::<false>(known, at) };
+            at = if self.rows.are_many() {
+                pass.run::<true>(known, at)
+            } else {
+                pass.run::<false>(known, at)
+            };
             let Some(slot) = slots.get(at) else { break };
             let commit = slot[0].load(Acquire);
             if slot::lap(commit) != pass.lap {
@@ -211,7 +224,11 @@ impl Folder {
         if slot::is_running(last) {
             tables.count(sb::MOVED, 1);
         } else if slot::span(last) == SPAN_MAX {
-            tables.cut_spans.note(pass.sequence * BLOCK_SLOTS as u64 + at as u64, (key, who), inside);
+            tables.cut_spans.note(
+                pass.sequence * BLOCK_SLOTS as u64 + at as u64,
+                (key, who),
+                inside,
+            );
         }
     }
 
@@ -220,30 +237,45 @@ impl Folder {
     fn fold_rest(&mut self, tables: Tables<'_>, pass: &mut Pass<'_>, at: usize) {
         let [_, event, span, _] = pass.slots[at].each_ref().map(|word| word.load(Relaxed));
         let Some((row, inside)) = tables.cut_spans.take(event) else { return };
-        let more = Addition { ticks: span - SPAN_MAX, longest: span, inside, ..Addition::default() };
+        let more =
+            Addition { ticks: span - SPAN_MAX, longest: span, inside, ..Addition::default() };
         self.add(tables, pass, at, row, more);
     }
 
     /// Adds to a row, which is created if it is missing.
-    fn add(&mut self, tables: Tables<'_>, pass: &mut Pass<'_>, at: usize, (key, who): (u64, u64), more: Addition) {
+    fn add(
+        &mut self,
+        tables: Tables<'_>,
+        pass: &mut Pass<'_>,
+        at: usize,
+        (key, who): (u64, u64),
+        more: Addition,
+    ) {
         let mut found = self.rows.find_or_make(tables, key, who);
-        if more.failed_panicked | more.cancelled_running != 0 && found.is_some_and(|word| !has_room(tables.words(word)))
+        if more.failed_panicked | more.cancelled_running != 0
+            && found.is_some_and(|word| !has_room(tables.words(word)))
         {
             found = self.rows.search(tables, key, who);
         }
         let Some(word) = found else {
-            // Without a row, not even the site's others row, only the number of such events is known.
+            // Without a row, not even the site's others row, only the number of such events is
+            // known.
             pass.step(at, [0; NOTE_WORDS]);
             tables.count(sb::UNNAMED, more.count);
             return;
         };
         let row = tables.words::<ROW_WORDS>(word);
         let [count, failed_panicked, cancelled_running, timed, total, max] = sums(row);
-        pass.step(at, [word as u64, 0, count, failed_panicked, cancelled_running, timed, total, max]);
+        pass.step(
+            at,
+            [word as u64, 0, count, failed_panicked, cancelled_running, timed, total, max],
+        );
         pass.folded += more.count;
         row[row::COUNT].store(count.wrapping_add(more.count), Relaxed);
-        row[row::FAILED_PANICKED].store(failed_panicked.wrapping_add(more.failed_panicked), Relaxed);
-        row[row::CANCELLED_RUNNING].store(cancelled_running.wrapping_add(more.cancelled_running), Relaxed);
+        row[row::FAILED_PANICKED]
+            .store(failed_panicked.wrapping_add(more.failed_panicked), Relaxed);
+        row[row::CANCELLED_RUNNING]
+            .store(cancelled_running.wrapping_add(more.cancelled_running), Relaxed);
         row[row::TIMED].store(timed.wrapping_add(more.timed), Relaxed);
         if !more.inside.both {
             row[row::TOTAL].store(total.wrapping_add(more.ticks), Relaxed);
@@ -254,8 +286,9 @@ impl Folder {
         }
     }
 
-    /// Adds the time of a call to the rows of what counts it already. A kill before the next event may leave this out, or count
-    /// it in addition to an event that is still stored: the time of one call.
+    /// Adds the time of a call to the rows of what counts it already. A kill before the next event
+    /// may leave this out, or count it in addition to an event that is still stored: the time of
+    /// one call.
     fn add_again(&mut self, tables: Tables<'_>, (key, who): (u64, u64), more: Addition) {
         for again in more.inside.again.into_iter().flatten() {
             let (key, who) = again.row(key, who);
@@ -288,36 +321,60 @@ impl Folder {
     }
 
     /// Moves the cursor out of a block, with a note of the row that changes next.
-    fn step(&mut self, tables: Tables<'_>, sequence: u64, slot: usize, mut words: [u64; NOTE_WORDS]) {
+    fn step(
+        &mut self,
+        tables: Tables<'_>,
+        sequence: u64,
+        slot: usize,
+        mut words: [u64; NOTE_WORDS],
+    ) {
         words[folder::FOLDED] = self.folded;
-        let (record, cursor) = (tables.words(self.record), Cursor { sequence, slot, note: self.note });
+        let (record, cursor) =
+            (tables.words(self.record), Cursor { sequence, slot, note: self.note });
         begin_step(&record[folder::CURSOR], cursor.pack(), folder::note(record, self.note), words);
         self.note ^= 1;
     }
 }
 
 impl Pass<'_> {
-    /// Folds the events from a slot on, up to one that is not usual: it has no row yet, did not return at level 0, or is
-    /// no event. Returns its slot.
+    /// Folds the events from a slot on, up to one that is not usual: it has no row yet, did not
+    /// return at level 0, or is no event. Returns its slot.
     ///
     /// Nothing is called here, so that everything is in registers.
     #[inline(never)]
     fn run<const PREFETCHED: bool>(&mut self, known: KnownRows<'_>, from: usize) -> usize {
-        let Pass { record, slots, sequence, who, lap, mut note, mut folded, mut until, mut latest, .. } = *self;
+        let Pass {
+            record,
+            slots,
+            sequence,
+            who,
+            lap,
+            mut note,
+            mut folded,
+            mut until,
+            mut latest,
+            ..
+        } = *self;
         let mut at = from;
         while at < BLOCK_SLOTS {
             let slot = &slots[at];
             let commit = slot[0].load(Acquire);
             let (key, last) = (slot[2].load(Relaxed), slot[3].load(Acquire));
             let (site, span) = (slot::site(commit), slot::whole_span(last));
-            if slot::lap(commit) != lap || site >= FIRST_MARK || !slot::is_plain(last) || span == SPAN_MAX {
+            if slot::lap(commit) != lap
+                || site >= FIRST_MARK
+                || !slot::is_plain(last)
+                || span == SPAN_MAX
+            {
                 break;
             }
             if PREFETCHED && let Some(slot) = slots.get(at + AHEAD) {
                 let [commit, key, last] = [0, 2, 3].map(|word| slot[word].load(Relaxed));
                 known.prefetch(key, Who::with_event(who, slot::site(commit), last));
             }
-            let Some((word, row)) = known.find(key, Who::with_event(who, site, last)) else { break };
+            let Some((word, row)) = known.find(key, Who::with_event(who, site, last)) else {
+                break;
+            };
             if slot::is_timed(last) {
                 let start = slot::start(commit);
                 if start < until {
@@ -327,7 +384,8 @@ impl Pass<'_> {
                 (until, latest) = (start + span, at);
             }
             let [count, failed_panicked, cancelled_running, timed, total, max] = sums(row);
-            let words = [word as u64, folded, count, failed_panicked, cancelled_running, timed, total, max];
+            let words =
+                [word as u64, folded, count, failed_panicked, cancelled_running, timed, total, max];
             let cursor = Cursor { sequence, slot: at, note };
             begin_step(&record[folder::CURSOR], cursor.pack(), folder::note(record, note), words);
             row[row::COUNT].store(count.wrapping_add(1), Relaxed);
@@ -350,12 +408,17 @@ impl Pass<'_> {
         let mut at = 1;
         std::iter::from_fn(move || {
             loop {
-                let [commit, _, key, last] = self.slots.get(at)?.each_ref().map(|word| word.load(Relaxed));
+                let [commit, _, key, last] =
+                    self.slots.get(at)?.each_ref().map(|word| word.load(Relaxed));
                 let site = slot::site(commit);
                 if slot::lap(commit) != self.lap {
                     return None;
                 }
-                at += if site == Mark::Detail as u32 { slot::detail_slots(slot::start(commit) as usize) } else { 1 };
+                at += if site == Mark::Detail as u32 {
+                    slot::detail_slots(slot::start(commit) as usize)
+                } else {
+                    1
+                };
                 if site < FIRST_MARK {
                     return Some((key, Who::of_event(site, self.epoch, last).pack()));
                 }
@@ -421,7 +484,13 @@ impl Pass<'_> {
 
     /// The call in a slot, which tells its end itself.
     fn open_call(&self, at: usize, site: u32, kind: u16, key: u64) -> OpenCall {
-        OpenCall { id: self.sequence * BLOCK_SLOTS as u64 + at as u64, key, site, kind, is_end_marked: false }
+        OpenCall {
+            id: self.sequence * BLOCK_SLOTS as u64 + at as u64,
+            key,
+            site,
+            kind,
+            is_end_marked: false,
+        }
     }
 
     /// Moves the cursor to a slot, with a note of the row that changes next.
@@ -446,14 +515,22 @@ impl Inside {
             // Its own row leaves its time out already, so no other row counts it.
             return Inside { both: true, again: [None; 2] };
         }
-        let in_site = if around.site { Some(Again::InSite) } else { unnamed.sites.then_some(Again::MaybeInSite) };
-        let in_subject =
-            if around.subject { Some(Again::InSubject) } else { unnamed.subjects.then_some(Again::MaybeInSubject) };
+        let in_site = if around.site {
+            Some(Again::InSite)
+        } else {
+            unnamed.sites.then_some(Again::MaybeInSite)
+        };
+        let in_subject = if around.subject {
+            Some(Again::InSubject)
+        } else {
+            unnamed.subjects.then_some(Again::MaybeInSubject)
+        };
         Inside { both: false, again: [in_site, in_subject] }
     }
 }
 
-/// True if a record behind this slot began before a tick of the block: it may be inside the event there.
+/// True if a record behind this slot began before a tick of the block: it may be inside the event
+/// there.
 #[inline(always)]
 fn holds_more(slots: &Slots, at: usize, lap: u8, end: u64) -> bool {
     let Some(next) = slots.get(at + 1) else { return false };
@@ -463,7 +540,10 @@ fn holds_more(slots: &Slots, at: usize, lap: u8, end: u64) -> bool {
 
 /// True if a row takes more outcomes.
 fn has_room(row: &[AtomicU64; ROW_WORDS]) -> bool {
-    row::has_room(row[row::FAILED_PANICKED].load(Relaxed), row[row::CANCELLED_RUNNING].load(Relaxed))
+    row::has_room(
+        row[row::FAILED_PANICKED].load(Relaxed),
+        row[row::CANCELLED_RUNNING].load(Relaxed),
+    )
 }
 
 /// The words of a row that change.
@@ -502,17 +582,28 @@ mod tests {
         let slots: Slots = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
         slots[0][header::SEQUENCE].store(layout.blocks, Relaxed);
         for number in [0, 1] {
-            let cells: Vec<AtomicU64> = (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+            let cells: Vec<AtomicU64> =
+                (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
             let pages_room = AtomicUsize::new(layout.pages.bytes());
-            let tables =
-                Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new(), pages_room: &pages_room };
+            let tables = Tables {
+                cells: &cells,
+                layout: &layout,
+                cut_spans: &CutSpans::new(),
+                pages_room: &pages_room,
+            };
             let mut folder = Folder::new(&layout, number);
             assert!(folder.begin(tables));
             let mut pass = folder.pass(tables, &slots);
             let sites = 1 << 16;
             for site in 1..=sites {
                 let who = Who { site, kind: 1, epoch: 1, meta: false, lost: false }.pack();
-                folder.add(tables, &mut pass, 1, (7, who), Addition { count: 1, ..Addition::default() });
+                folder.add(
+                    tables,
+                    &mut pass,
+                    1,
+                    (7, who),
+                    Addition { count: 1, ..Addition::default() },
+                );
             }
             let unnamed = cells[sb::UNNAMED].load(Relaxed);
             assert!(unnamed > 0 && pass.folded > 0, "folder {number}");
@@ -527,34 +618,58 @@ mod tests {
         slots[0][header::SEQUENCE].store(layout.blocks, Relaxed);
         let lap = header::lap_byte(layout.blocks, layout.blocks);
         let events = BLOCK_SLOTS as u64 - 1;
-        // Its first page is full after 48 subjects and 16 sites, and there is no room for another one.
+        // Its first page is full after 48 subjects and 16 sites, and there is no room for another
+        // one.
         let pages_room = AtomicUsize::new(4096 + 64);
-        for (sites, subjects, is_sure) in [(1, events, true), (10, events, true), (100, 1, false), (60, events, false)]
+        for (sites, subjects, is_sure) in
+            [(1, events, true), (10, events, true), (100, 1, false), (60, events, false)]
         {
-            let cells: Vec<AtomicU64> = (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
-            let tables =
-                Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new(), pages_room: &pages_room };
+            let cells: Vec<AtomicU64> =
+                (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+            let tables = Tables {
+                cells: &cells,
+                layout: &layout,
+                cut_spans: &CutSpans::new(),
+                pages_room: &pages_room,
+            };
             for (slot, number) in slots.iter().skip(1).zip(0..) {
-                slot[0].store(slot::Commit { start: number, site: 1 + number as u32 % sites, lap }.pack(), Relaxed);
+                slot[0].store(
+                    slot::Commit { start: number, site: 1 + number as u32 % sites, lap }.pack(),
+                    Relaxed,
+                );
                 slot[2].store(number % subjects, Relaxed);
                 slot[3].store(slot::ended(1, slot::flags(1, false)), Relaxed);
             }
             let mut folder = Folder::new(&layout, 1);
             assert!(folder.begin(tables));
             let block = slots.as_flattened();
-            assert_eq!(folder.can_name(tables, block), is_sure, "{sites} sites, {subjects} subjects");
+            assert_eq!(
+                folder.can_name(tables, block),
+                is_sure,
+                "{sites} sites, {subjects} subjects"
+            );
             folder.fold(tables, block);
             let unnamed = cells[sb::UNNAMED].load(Relaxed);
-            assert_eq!((folder.folded() + unnamed, unnamed == 0), (events, is_sure), "{sites} sites");
+            assert_eq!(
+                (folder.folded() + unnamed, unnamed == 0),
+                (events, is_sure),
+                "{sites} sites"
+            );
         }
     }
 
     #[test]
     fn a_row_that_takes_no_more_outcomes_is_followed_by_another_one() {
         let layout = Layout::new(1 << 20, Policy::KeepNewest);
-        let cells: Vec<AtomicU64> = (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+        let cells: Vec<AtomicU64> =
+            (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
         let pages_room = AtomicUsize::new(layout.pages.bytes());
-        let tables = Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new(), pages_room: &pages_room };
+        let tables = Tables {
+            cells: &cells,
+            layout: &layout,
+            cut_spans: &CutSpans::new(),
+            pages_room: &pages_room,
+        };
         let slots: Slots = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
         slots[0][header::SEQUENCE].store(layout.blocks, Relaxed);
         let who = Who { site: 1, kind: 1, epoch: 1, meta: false, lost: false }.pack();
@@ -574,8 +689,14 @@ mod tests {
                 folder.add(tables, &mut pass, 1, (7, who), outcome(more));
             }
             let second = folder.rows.search(tables, 7, who).expect("it was made");
-            let words = |row: usize| [row::COUNT, row::FAILED_PANICKED].map(|word| cells[row + word].load(Relaxed));
-            assert_eq!((words(first), words(second)), ([2, 1 << 31], [2, 1 << 32 | 1]), "folder {number}");
+            let words = |row: usize| {
+                [row::COUNT, row::FAILED_PANICKED].map(|word| cells[row + word].load(Relaxed))
+            };
+            assert_eq!(
+                (words(first), words(second)),
+                ([2, 1 << 31], [2, 1 << 32 | 1]),
+                "folder {number}"
+            );
         }
     }
 }

@@ -13,8 +13,9 @@ static UNUSED: Mutex<Vec<&[Mutex<Folder>]>> = Mutex::new(Vec::new());
 /// The folders of a log with this layout.
 pub(super) fn take(layout: &Layout) -> &'static [Mutex<Folder>] {
     let unused = lock(&UNUSED).pop();
-    let folders = unused
-        .unwrap_or_else(|| Box::leak((0..RECORDS).map(|number| Mutex::new(Folder::new(layout, number))).collect()));
+    let folders = unused.unwrap_or_else(|| {
+        Box::leak((0..RECORDS).map(|number| Mutex::new(Folder::new(layout, number))).collect())
+    });
     for (folder, number) in folders.iter().zip(0..) {
         *lock(folder) = Folder::new(layout, number);
     }

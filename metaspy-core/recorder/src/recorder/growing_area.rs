@@ -27,8 +27,9 @@ impl GrowingArea {
         GrowingArea { area, file: None, allocated: whole(), room: whole() }
     }
 
-    /// An area of a file, with its first step. Where the system cannot allocate without writing, a later step could
-    /// overwrite what another thread has written meanwhile. The whole area is allocated there.
+    /// An area of a file, with its first step. Where the system cannot allocate without writing, a
+    /// later step could overwrite what another thread has written meanwhile. The whole area is
+    /// allocated there.
     pub fn in_file(area: Area, own: &Arc<OwnFile>) -> io::Result<Self> {
         let (file, step) = (own.get()?, area.bytes().min(STEP));
         if map::reserve(file, area.offset() as u64, step as u64)? {
@@ -39,11 +40,13 @@ impl GrowingArea {
         Ok(GrowingArea::in_memory(area))
     }
 
-    /// Allocates the area as far as `wanted` bytes. False if it is shorter, or if the disk has no room.
+    /// Allocates the area as far as `wanted` bytes. False if it is shorter, or if the disk has no
+    /// room.
     ///
     /// Several threads may do this at the same time: allocating a range again changes nothing.
     pub fn reserve(&self, wanted: usize) -> bool {
-        let (room, from) = (self.room.load(Ordering::Acquire), self.allocated.load(Ordering::Acquire));
+        let (room, from) =
+            (self.room.load(Ordering::Acquire), self.allocated.load(Ordering::Acquire));
         if wanted <= room.min(from) {
             return true;
         }

@@ -1,7 +1,8 @@
 //! The lane of a thread: the block it fills, and the event it is in.
 //!
-//! A constant thread-local without a destructor, so that reaching it costs one instruction and it is there even in
-//! the last destructor of a thread. Its words are atomics only because signal handlers run on the same thread.
+//! A constant thread-local without a destructor, so that reaching it costs one instruction and it
+//! is there even in the last destructor of a thread. Its words are atomics only because signal
+//! handlers run on the same thread.
 
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -45,7 +46,8 @@ pub struct Lane {
     pub last: AtomicU64,
     /// The tick that starts count from.
     pub base: AtomicU64,
-    /// What all events that begin now have in common, for their guards: the block's epoch, the log, the meta level.
+    /// What all events that begin now have in common, for their guards: the block's epoch, the log,
+    /// the meta level.
     pub about: AtomicU64,
     /// The same for their last word: running, the block's tag, the meta level.
     pub running: AtomicU64,
@@ -55,7 +57,8 @@ pub struct Lane {
     pub held: AtomicU64,
     /// Lean events in earlier blocks.
     pub outliving: OutlivingEvents,
-    /// The event that this thread is in; 0 = none, [`EARLIER`](slot::EARLIER) = a call of an earlier file of the rotation.
+    /// The event that this thread is in; 0 = none, [`EARLIER`](slot::EARLIER) = a call of an
+    /// earlier file of the rotation.
     pub current: AtomicU64,
     /// The outermost of those calls; 0 = not known.
     outermost: AtomicU64,
@@ -141,7 +144,9 @@ impl Lane {
         // Another core's counter may be behind; in a lane, time never goes back.
         let tick = tick.max(self.seen());
         let (lost, last) = (self.lost.load(Relaxed), self.last.load(Relaxed));
-        let Some(taken) = log.take(lane, epoch, tick, lost, last) else { return self.turn_after(log, tick) };
+        let Some(taken) = log.take(lane, epoch, tick, lost, last) else {
+            return self.turn_after(log, tick);
+        };
         self.last.store(taken.sequence, Relaxed);
         self.lost.store(0, Relaxed);
         self.sequence.store(taken.sequence, Relaxed);
@@ -163,7 +168,8 @@ impl Lane {
         current().is_some_and(|next| !std::ptr::eq(next, log)) && self.turn(tick)
     }
 
-    /// Writes the calls that are open into the new block, so that it shows what its calls are inside of.
+    /// Writes the calls that are open into the new block, so that it shows what its calls are
+    /// inside of.
     fn name_open_calls(&self, log: u8) {
         if self.outliving.is_empty() {
             return;
@@ -180,7 +186,8 @@ impl Lane {
         }
     }
 
-    /// Lets lean events begin in a new block, if one instruction reads the clock and there is room for those that run on.
+    /// Lets lean events begin in a new block, if one instruction reads the clock and there is room
+    /// for those that run on.
     fn hold(&self, log: &Log, sequence: u64, epoch: u32) {
         self.held.store(Lean::block_of(log.number, sequence), Relaxed);
         self.common.store(Lean::of_log(log.number), Relaxed);
@@ -243,9 +250,11 @@ impl Lane {
         self.aim();
     }
 
-    /// Makes `log` the lane's log, or the one that has replaced it meanwhile; returns that one. The lane is busy.
+    /// Makes `log` the lane's log, or the one that has replaced it meanwhile; returns that one. The
+    /// lane is busy.
     ///
-    /// A signal handler may be the first to call a hook in its thread: nothing here takes memory or waits for a lock.
+    /// A signal handler may be the first to call a hook in its thread: nothing here takes memory or
+    /// waits for a lock.
     #[inline]
     pub fn join(&self, log: &'static Log) -> &'static Log {
         if self.is_apart(log) { self.join_other(log) } else { log }
@@ -254,7 +263,8 @@ impl Lane {
     #[cold]
     fn join_other(&self, mut log: &'static Log) -> &'static Log {
         let old = self.log();
-        let is_used = |log| self.uses_log.load(Relaxed) && old.is_some_and(|old| std::ptr::eq(old, log));
+        let is_used =
+            |log| self.uses_log.load(Relaxed) && old.is_some_and(|old| std::ptr::eq(old, log));
         while !is_used(log) && !log.begin_use() {
             // A forked child has none, and this one is not written there.
             let Some(next) = current() else { return log };
@@ -290,8 +300,9 @@ impl Lane {
         log
     }
 
-    /// The lane goes on in another log, and may be in an event of this one. What begins there is no root if it is an effect of
-    /// that event; the effects of one in a recording that is no part of the same rotation are.
+    /// The lane goes on in another log, and may be in an event of this one. What begins there is no
+    /// root if it is an effect of that event; the effects of one in a recording that is no part of
+    /// the same rotation are.
     fn carry_current(&self, old: &Log, log: &Log) {
         let current = self.current.load(Relaxed);
         let carried = if current == 0 { 0 } else { earlier_cause(log) };
@@ -301,7 +312,8 @@ impl Lane {
         self.current.store(carried, Relaxed);
     }
 
-    /// A call of another log has ended. `before` is the event that the thread was in before, if that is known.
+    /// A call of another log has ended. `before` is the event that the thread was in before, if
+    /// that is known.
     pub(super) fn leave_earlier(&self, call: u64, log: u8, before: Option<u64>) {
         let is_outermost = before == Some(0) || self.outermost.load(Relaxed) == call_of(log, call);
         if is_outermost && self.current.load(Relaxed) == slot::EARLIER {
@@ -366,7 +378,8 @@ impl Lane {
     pub(super) fn leave(&self, log: &Log) {
         let sequence = self.sequence.load(Relaxed);
         if sequence != 0 {
-            // The file of a log that was closed may be gone. Events that ran in it stay as they are.
+            // The file of a log that was closed may be gone. Events that ran in it stay as they
+            // are.
             if !log.is_closing() {
                 self.outliving.add_all(self);
             }
@@ -412,20 +425,23 @@ pub fn own_lane<'a>() -> &'a Lane {
     }
 }
 
-/// As [`own_lane`]. In other packages, and in what may become a library, the address of a thread-local is the result of a call.
+/// As [`own_lane`]. In other packages, and in what may become a library, the address of a
+/// thread-local is the result of a call.
 #[cold]
 #[inline(never)]
 fn of_thread<'a>() -> &'a Lane {
     let lane = LANE.with(std::ptr::from_ref);
-    // SAFETY: the thread-local is constant and has no destructor, so it is there as long as its thread. No caller keeps
-    // the reference beyond a hook on this thread, and `Lane` is not `Sync`-dependent: its words are atomics.
+    // SAFETY: the thread-local is constant and has no destructor, so it is there as long as its
+    // thread. No caller keeps the reference beyond a hook on this thread, and `Lane` is not
+    // `Sync`-dependent: its words are atomics.
     unsafe { &*lane }
 }
 
 /// The lane of this thread, if it has been one of a log. Reading it keeps all registers.
 #[inline(always)]
 pub fn joined_lane<'a>() -> Option<&'a Lane> {
-    // SAFETY: it is null, or `join` has set it to the lane of this thread; for the rest see `of_thread`.
+    // SAFETY: it is null, or `join` has set it to the lane of this thread; for the rest see
+    // `of_thread`.
     unsafe { thread_word::get::<Lane>().as_ref() }
 }
 
@@ -438,7 +454,8 @@ fn join_current() {
     }
 }
 
-/// The cause of the effects of events in earlier files, where a rotation goes on in this log; else 0.
+/// The cause of the effects of events in earlier files, where a rotation goes on in this log; else
+/// 0.
 pub(crate) fn earlier_cause(log: &Log) -> u64 {
     if log.word(sb::EARLIER_FILES).load(Relaxed) == 0 { 0 } else { slot::EARLIER }
 }
@@ -485,7 +502,8 @@ impl Current {
     /// A lane that meets a log is in no event: it has to meet it before, not afterwards.
     #[inline]
     pub fn enter(event: u64) -> Self {
-        // A lane that joins a log begins with nothing around it: it must not do so only after the cause was named.
+        // A lane that joins a log begins with nothing around it: it must not do so only after the
+        // cause was named.
         join_current();
         let log = own_lane().log.load(Relaxed);
         Current { before: swap_current(event), log, _thread: std::marker::PhantomData }
@@ -509,14 +527,15 @@ impl Current {
         Current { before: before.event, log: before.log.cast(), _thread: std::marker::PhantomData }
     }
 
-    /// As [`Current::enter`], with the event of a call. If another log is written by now the event is none of its own, and the
-    /// thread is in nothing, or in an event of an earlier file.
+    /// As [`Current::enter`], with the event of a call. If another log is written by now the event
+    /// is none of its own, and the thread is in nothing, or in an event of an earlier file.
     #[inline]
     pub fn enter_call(begun: &Begun) -> Self {
-        let event = current().map_or(0, |log| match log.has(begun.about.log(), begun.about.epoch()) {
-            true => begun.id,
-            false => earlier_cause(log),
-        });
+        let event =
+            current().map_or(0, |log| match log.has(begun.about.log(), begun.about.epoch()) {
+                true => begun.id,
+                false => earlier_cause(log),
+            });
         Current::enter(event)
     }
 }
@@ -525,7 +544,8 @@ impl Drop for Current {
     #[inline]
     fn drop(&mut self) {
         let log = own_lane().log.load(Relaxed);
-        // In another recording the thread is in nothing that began before it. Without one, only a cause was named.
+        // In another recording the thread is in nothing that began before it. Without one, only a
+        // cause was named.
         if self.log.is_null() || std::ptr::eq(log, self.log) {
             swap_current(self.before);
         }

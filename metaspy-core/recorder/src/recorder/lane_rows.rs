@@ -1,4 +1,5 @@
-//! Rows of lanes in a recording: a thread takes one at its first hook, and its end gives it to a later thread.
+//! Rows of lanes in a recording: a thread takes one at its first hook, and its end gives it to a
+//! later thread.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -29,8 +30,8 @@ pub(super) fn retire_lane() {
 }
 
 impl Log {
-    /// The number of a row for this thread, + 1; [`NO_ROW`] if there is none; 0 if another thread is changing them. Rows of
-    /// ended threads are given out again only when all are used.
+    /// The number of a row for this thread, + 1; [`NO_ROW`] if there is none; 0 if another thread
+    /// is changing them. Rows of ended threads are given out again only when all are used.
     pub(super) fn lane_row(&self) -> u64 {
         let next = |used: u64| (used < self.lanes_room.load(Acquire)).then_some(used + 1);
         let number = match self.word(sb::LANES_USED).fetch_update(Release, Relaxed, next) {

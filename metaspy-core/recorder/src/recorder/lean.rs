@@ -1,8 +1,10 @@
 //! Lean events: all that their guard holds is one word, and their slot has the rest.
 //!
-//! An event is lean if its cause is the event that its thread was in before, and no handler or detail looks into it. While its
-//! lane holds the block, the end finds start, kind, level and the event before in the slot. When the lane leaves the block,
-//! it moves the events that still run into [`OutlivingEvents`](crate::recorder::outliving_events::OutlivingEvents), and they end as others do.
+//! An event is lean if its cause is the event that its thread was in before, and no handler or
+//! detail looks into it. While its lane holds the block, the end finds start, kind, level and the
+//! event before in the slot. When the lane leaves the block, it moves the events that still run
+//! into [`OutlivingEvents`](crate::recorder::outliving_events::OutlivingEvents), and they end as
+//! others do.
 //!
 //! The word has the log, the id and marks. The frame has no copy of the rest, because most events
 //! end in the block that their lane fills, and a copy costs seven stores a call. Calls with
@@ -24,7 +26,8 @@ use crate::recorder::lane::{self, Lane};
 use crate::recorder::outliving_events::OutlivingEvent;
 use crate::subject::Subject;
 
-/// Begins an event, if this is the common case: a slot is left, the epoch is the same, and one instruction reads the clock.
+/// Begins an event, if this is the common case: a slot is left, the epoch is the same, and one
+/// instruction reads the clock.
 ///
 /// Nothing is called here, so that the common case saves no registers. `None`: nothing was begun.
 #[inline(always)]
@@ -82,7 +85,8 @@ fn end_as<const TIMED: bool>(lane: &Lane, lean: Lean, outcome: Outcome) {
     // Read first, so that the hook's own work is not in the event's time.
     let now = if TIMED { clock::counter() } else { Some(0) };
     let Some(now) = now else { return end_slowly(lean, outcome, 0) };
-    // No hook is at work: one that is has refused the calls within it, and they have no event to end.
+    // No hook is at work: one that is has refused the calls within it, and they have no event to
+    // end.
     let busy = Busy::of(lane);
     if lean.block() != lane.held.load(Relaxed) || lean.id() != lane.current.load(Relaxed) {
         drop(busy);
@@ -100,12 +104,14 @@ fn end_as<const TIMED: bool>(lane: &Lane, lean: Lean, outcome: Outcome) {
         }
         lane.stamp.store(slot::stamp(since, lane.lap.load(Relaxed)), Relaxed);
     }
-    // While a lane holds a block, no other thread writes to its slots, and the lane leaves no block while it is busy.
+    // While a lane holds a block, no other thread writes to its slots, and the lane leaves no block
+    // while it is busy.
     cells[3].store(slot::ended_as(cells[3].load(Relaxed), span, outcome), Release);
     lane.current.store(cells[1].load(Relaxed), Relaxed);
 }
 
-/// Ends an event out of order, or by a slower clock, or one that runs on since its lane left the block.
+/// Ends an event out of order, or by a slower clock, or one that runs on since its lane left the
+/// block.
 #[cold]
 #[inline(never)]
 pub fn end_slowly(lean: Lean, outcome: Outcome, now: u64) {

@@ -1,7 +1,7 @@
 //! Letting go of logs: a rotation has no end, so it keeps no memory of files that are complete.
 //!
-//! The addresses of a log stay. A guard on some stack may still count an outcome in one of its rows, at any time, and what is
-//! written there goes nowhere from then on.
+//! The addresses of a log stay. A guard on some stack may still count an outcome in one of its
+//! rows, at any time, and what is written there goes nowhere from then on.
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -21,8 +21,8 @@ const _: () = assert!(size_of::<Log>() <= 1 << 10);
 /// Logs that a rotation has closed, and that were in use when it tried to let go of them.
 static CLOSED: Mutex<Vec<&'static Log>> = Mutex::new(Vec::new());
 
-/// A rotation goes on in another log than this one. Lets go of those before it. This one stays for the calls that still run in
-/// it, until the next one follows.
+/// A rotation goes on in another log than this one. Lets go of those before it. This one stays for
+/// the calls that still run in it, until the next one follows.
 pub(crate) fn let_go_before(closed: &'static Log) {
     let mut logs = lock(&CLOSED);
     logs.retain(|log| !log.let_go());
@@ -30,8 +30,8 @@ pub(crate) fn let_go_before(closed: &'static Log) {
 }
 
 impl Log {
-    /// Gives its memory back, if no thread and no reader uses it. False: it is used, as by a thread that called its last hook
-    /// long ago. Then only its pages leave the memory.
+    /// Gives its memory back, if no thread and no reader uses it. False: it is used, as by a thread
+    /// that called its last hook long ago. Then only its pages leave the memory.
     fn let_go(&'static self) -> bool {
         if !self.is_closed() {
             return false;
@@ -44,7 +44,8 @@ impl Log {
         self.hand_over();
         if let Some(map) = self.region.map() {
             truncation::unguard(map.as_ptr());
-            // SAFETY: nothing reads the mapping: the log is closed, no lane or directory of pages has it, and no store does.
+            // SAFETY: nothing reads the mapping: the log is closed, no lane or directory of pages
+            // has it, and no store does.
             unsafe { map::cover(map.as_mut_ptr(), map.len()) };
         }
         self.own_words.give_back();

@@ -32,7 +32,8 @@ impl Drop for Level {
     }
 }
 
-/// Runs code that is not the application's: the calls in it are marked as meta, and a panic in it is caught and counted.
+/// Runs code that is not the application's: the calls in it are marked as meta, and a panic in it
+/// is caught and counted.
 #[inline]
 pub fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
     let level = lane::lane_level();
@@ -52,7 +53,8 @@ pub fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
-/// Runs metaspy's own code or a subscription: the calls in it are marked as meta and left out by default.
+/// Runs metaspy's own code or a subscription: the calls in it are marked as meta and left out by
+/// default.
 #[inline]
 pub fn meta<R>(f: impl FnOnce() -> R) -> R {
     let _back = Level::raise(lane::lane_level() + 1);

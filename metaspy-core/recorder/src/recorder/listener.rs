@@ -1,5 +1,5 @@
-//! What other modules of the core do when something happens to the log. They depend on the recorder, so they register
-//! here.
+//! What other modules of the core do when something happens to the log. They depend on the
+//! recorder, so they register here.
 
 use std::sync::OnceLock;
 

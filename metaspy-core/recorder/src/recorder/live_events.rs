@@ -62,7 +62,8 @@ impl LiveEvents {
         let store = Store::of_writer(log.region.clone(), log.layout).ok()?;
         let cursors = vec![Cursor::default(); log.layout.blocks as usize];
         let (running, ready) = (Vec::new(), Vec::new());
-        let mut feed = LiveEvents { store, cursors, running, ready, unwatched: 0, block: Block::boxed() };
+        let mut feed =
+            LiveEvents { store, cursors, running, ready, unwatched: 0, block: Block::boxed() };
         // Existing events are skipped.
         while feed.pass(log) {
             feed.ready.clear();
@@ -94,7 +95,8 @@ impl LiveEvents {
         more
     }
 
-    /// Reads the rest of a block before it is freed. An event that still runs is delivered as it is.
+    /// Reads the rest of a block before it is freed. An event that still runs is delivered as it
+    /// is.
     pub fn finish(&mut self, log: &Log, place: u64) {
         self.read(log, place, true);
         let sequence = self.cursors[place as usize].sequence;
@@ -140,8 +142,8 @@ impl LiveEvents {
             return;
         }
         let lap = header::lap_byte(sequence, log.layout.blocks);
-        let is_new =
-            cursor.slot < BLOCK_SLOTS && Commit::unpack(cells[cursor.slot * SLOT_WORDS].load(Acquire)).lap == lap;
+        let is_new = cursor.slot < BLOCK_SLOTS
+            && Commit::unpack(cells[cursor.slot * SLOT_WORDS].load(Acquire)).lap == lap;
         let ring: Ring<'_> = self.store.ring();
         if is_new && ring.load(place, &mut self.block) {
             let mut records = self.block.records_from(cursor.slot);
@@ -149,7 +151,9 @@ impl LiveEvents {
                 let Record::Event(slot) = record else { continue };
                 let head = self.block.head;
                 match slot.outcome() {
-                    Outcome::Running if self.running.len() < RUNNING => self.running.push(head.id(slot.slot)),
+                    Outcome::Running if self.running.len() < RUNNING => {
+                        self.running.push(head.id(slot.slot))
+                    }
                     Outcome::Running => self.unwatched += 1,
                     _ => self.ready.push(LiveEvent { head, slot }),
                 }

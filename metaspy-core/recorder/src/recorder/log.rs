@@ -1,8 +1,11 @@
-//! The log: one per process, so that a hook writes an event once, however many profilers are interested.
+//! The log: one per process, so that a hook writes an event once, however many profilers are
+//! interested.
 
 use std::collections::VecDeque;
 use std::fs::Metadata;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 
@@ -23,8 +26,10 @@ use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::tables::Tables;
 use crate::recorder::tally_page::Page;
 
-/// Logs of this process by number. Every guard holds the number, and the epoch of its call: later logs have the same numbers.
-pub(super) static LOGS: [AtomicPtr<Log>; 256] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];
+/// Logs of this process by number. Every guard holds the number, and the epoch of its call: later
+/// logs have the same numbers.
+pub(super) static LOGS: [AtomicPtr<Log>; 256] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];
 /// Numbers of logs: from 1 on.
 pub(super) const NUMBERS: u64 = 255;
 pub(super) static CURRENT: AtomicPtr<Log> = AtomicPtr::new(std::ptr::null_mut());
@@ -69,8 +74,8 @@ pub(super) struct LaneRows {
 
 /// A recording being written.
 ///
-/// Its addresses stay: a guard on some stack may still end its call in it. When a rotation has closed it and no thread uses it,
-/// its memory is let go.
+/// Its addresses stay: a guard on some stack may still end its call in it. When a rotation has
+/// closed it and no thread uses it, its memory is let go.
 pub struct Log {
     pub region: Region,
     pub layout: Layout,
@@ -93,7 +98,8 @@ pub struct Log {
     pub(super) ready: ReadyRing<AtomicU64>,
     /// Where `ready` is, and one of [`State`] for each place.
     pub(super) own_words: OwnWords,
-    /// The number of places tried by folders so far. Modulo the number of places it is the next one.
+    /// The number of places tried by folders so far. Modulo the number of places it is the next
+    /// one.
     pub(super) hand: AtomicU64,
     pub(super) folders: &'static [Mutex<Folder>],
     pub(super) cut_spans: CutSpans,
@@ -106,7 +112,8 @@ pub struct Log {
     /// 1 + the chunk whose summary is being written; 0 = none.
     pub(super) summarising: AtomicU64,
     pub(super) stale_summaries: StaleSummaries,
-    /// Bytes of the pages area that may be used, and rows of lanes: all of the area, until its file is packed.
+    /// Bytes of the pages area that may be used, and rows of lanes: all of the area, until its file
+    /// is packed.
     pub(super) pages_room: AtomicUsize,
     pub(super) lanes_room: AtomicU64,
     pub(super) arena: GrowingArea,
@@ -127,7 +134,8 @@ pub struct Log {
     pub(super) dry: AtomicBool,
     /// True while the collector sleeps. A lane that finds blocks scarce wakes it.
     pub(super) asleep: AtomicBool,
-    /// True if no more blocks are handed out: the log was closed, or this process is a forked child.
+    /// True if no more blocks are handed out: the log was closed, or this process is a forked
+    /// child.
     pub(super) stopped: AtomicBool,
     /// True if it is being closed.
     pub(super) closing: AtomicBool,
@@ -138,11 +146,13 @@ pub struct Log {
     /// The page of threads that have no lane (too many, or already ending).
     pub(super) late: Mutex<Page>,
     pub(super) lanes: Mutex<LaneRows>,
-    /// Held while subscriptions receive events: one thread at a time delivers them, in the order in which they were read.
+    /// Held while subscriptions receive events: one thread at a time delivers them, in the order in
+    /// which they were read.
     pub delivering: Mutex<()>,
 }
 
-// SAFETY: all that is shared are atomic words and locks; `Region` is Send and Sync for the same reason.
+// SAFETY: all that is shared are atomic words and locks; `Region` is Send and Sync for the same
+// reason.
 unsafe impl Send for Log {}
 // SAFETY: as above.
 unsafe impl Sync for Log {}
@@ -162,7 +172,12 @@ impl Log {
 
     /// The words and tables, for folds.
     pub(super) fn tables(&self) -> Tables<'_> {
-        Tables { cells: self.cells(), layout: &self.layout, cut_spans: &self.cut_spans, pages_room: &self.pages_room }
+        Tables {
+            cells: self.cells(),
+            layout: &self.layout,
+            cut_spans: &self.cut_spans,
+            pages_room: &self.pages_room,
+        }
     }
 
     /// Adds to one of the superblock's counters.
@@ -252,7 +267,8 @@ pub(crate) fn has_file(metadata: &Metadata) -> bool {
     all().filter_map(|log| log.file.as_ref()).any(|file| file.is_described_by(metadata))
 }
 
-/// The log of a call with this number of its log, which began in this epoch. `None` if that was let go.
+/// The log of a call with this number of its log, which began in this epoch. `None` if that was let
+/// go.
 #[inline]
 pub(super) fn log_of(number: u8, epoch: u32) -> Option<&'static Log> {
     // SAFETY: as above.

@@ -1,8 +1,9 @@
-//! Merges rows of epochs that no view distinguishes, so that a page is not filled by profilers that come and go.
+//! Merges rows of epochs that no view distinguishes, so that a page is not filled by profilers that
+//! come and go.
 //!
-//! A row whose counts were merged into another one stays for one more turn. A call that was counted in it may still run,
-//! and adds its outcome there. Nothing shows whether a call runs for longer, so the rows that a lane frees are counted
-//! ([`crate::format::superblock::ROWS_FREED`]).
+//! A row whose counts were merged into another one stays for one more turn. A call that was counted
+//! in it may still run, and adds its outcome there. Nothing shows whether a call runs for longer,
+//! so the rows that a lane frees are counted ([`crate::format::superblock::ROWS_FREED`]).
 //!
 //! A lane merges its own rows when a page is full, with a note of the row before, as a fold does.
 //! Rows cannot stay for ever, because a profiler for each test begins thousands of epochs. A
@@ -27,8 +28,8 @@ pub(super) struct Merged {
     pub freed_now: usize,
 }
 
-/// Merges rows of a page, of which this thread is the only writer. The page begins at the word `first`, and has a power of
-/// two of rows.
+/// Merges rows of a page, of which this thread is the only writer. The page begins at the word
+/// `first`, and has a power of two of rows.
 pub(super) fn merge_epochs(
     tables: Tables<'_>,
     folder: &mut Folder,
@@ -41,7 +42,11 @@ pub(super) fn merge_epochs(
     for at in 0..rows {
         let who = page.who(at);
         let epoch = Who::unpack(who).epoch;
-        if who == 0 || who == FREED || boundaries.is_newest(epoch) || boundaries.merged(epoch) == epoch {
+        if who == 0
+            || who == FREED
+            || boundaries.is_newest(epoch)
+            || boundaries.merged(epoch) == epoch
+        {
             continue;
         }
         if page.is_empty(at) {
@@ -57,7 +62,12 @@ pub(super) fn merge_epochs(
     }
     page.sweep();
     let count = |is_it: fn(u64) -> bool| (0..rows).filter(|&at| is_it(page.who(at))).count();
-    Merged { used: count(|who| who != 0 && who != FREED), freed: count(|who| who == FREED), emptied, freed_now }
+    Merged {
+        used: count(|who| who != 0 && who != FREED),
+        freed: count(|who| who == FREED),
+        emptied,
+        freed_now,
+    }
 }
 
 struct Page<'t> {
@@ -87,7 +97,8 @@ impl<'t> Page<'t> {
         self.row_words(at)[row::COUNT..].iter().all(|word| word.load(Relaxed) == 0)
     }
 
-    /// The place of a subject's row, which is made if it is missing. `None` if that would leave no place where searches end.
+    /// The place of a subject's row, which is made if it is missing. `None` if that would leave no
+    /// place where searches end.
     fn row(&self, key: u64, who: u64) -> Option<usize> {
         let mut freed = None;
         let mut at = row::first(key, who, self.rows.trailing_zeros());
@@ -96,13 +107,17 @@ impl<'t> Page<'t> {
             match words[row::WHO] {
                 FREED => freed = freed.or(Some(at)),
                 0 => {
-                    freed = freed.or(Some(at).filter(|_| self.who((at + 1) & (self.rows - 1)) == 0));
+                    freed =
+                        freed.or(Some(at).filter(|_| self.who((at + 1) & (self.rows - 1)) == 0));
                     break;
                 }
                 found
                     if found == who
                         && words[row::KEY] == key
-                        && row::has_room(words[row::FAILED_PANICKED], words[row::CANCELLED_RUNNING]) =>
+                        && row::has_room(
+                            words[row::FAILED_PANICKED],
+                            words[row::CANCELLED_RUNNING],
+                        ) =>
                 {
                     return Some(at);
                 }
@@ -117,11 +132,13 @@ impl<'t> Page<'t> {
         freed
     }
 
-    /// Makes freed rows unused, where no search goes on behind them: a row is found from its first place on.
+    /// Makes freed rows unused, where no search goes on behind them: a row is found from its first
+    /// place on.
     fn sweep(&self) {
         let mask = self.rows - 1;
         let Some(end) = (0..self.rows).find(|&at| self.who(at) == 0) else { return };
-        // Back from an unused place: how many steps back the first places of the rows on the way are.
+        // Back from an unused place: how many steps back the first places of the rows on the way
+        // are.
         let mut needed = 0;
         for step in 1..self.rows {
             let at = end.wrapping_sub(step) & mask;

@@ -1,7 +1,8 @@
 //! One log per process: hooks write an event once, whoever is interested.
 //!
-//! `lane` is the hot path, one lane per thread; `collector` keeps blocks ready and folds old ones; `tally_page` counts
-//! what has no event. A log is never unmapped: a guard on some stack may still want to end its event in it.
+//! `lane` is the hot path, one lane per thread; `collector` keeps blocks ready and folds old ones;
+//! `tally_page` counts what has no event. A log is never unmapped: a guard on some stack may still
+//! want to end its event in it.
 
 mod apart;
 mod arena;
@@ -63,15 +64,17 @@ mod tally_page;
 pub use apart::{Apart, apart};
 pub use arena::Draft;
 pub use begin::{
-    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, choose_timed, is_next_untimed, is_timed, mark,
-    mark_at, point,
+    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, choose_timed,
+    is_next_untimed, is_timed, mark, mark_at, point,
 };
 pub use boundaries::Boundary;
 pub use busy::{Busy, Gate};
 pub use cached_observers::{CACHED, CachedCell, CachedObservers};
 pub use causes::is_under;
 pub use collector::Lease;
-pub use count::{count_at_once, count_entry, count_in_bucket, count_missed, show_settled, tally, tally_more};
+pub use count::{
+    count_at_once, count_entry, count_in_bucket, count_missed, show_settled, tally, tally_more,
+};
 pub use counted_outcome::count_outcome_in;
 pub use counter::Counter;
 pub(crate) use counter_cache::LINKED;
@@ -82,7 +85,9 @@ pub use epoch::{EPOCH, epoch};
 pub(crate) use keep::Rules;
 pub use keep::{AddedRules, KeepError};
 pub(crate) use lane::earlier_cause;
-pub use lane::{Current, Lane, current_event, current_event_in, joined_lane, lane_level, own_lane, swap_current};
+pub use lane::{
+    Current, Lane, current_event, current_event_in, joined_lane, lane_level, own_lane, swap_current,
+};
 pub use lean::{begin_lean, end_lean, end_slowly as end_lean_slowly};
 pub(crate) use let_go::let_go_before;
 pub use level::Level;

@@ -12,7 +12,8 @@ use crate::store::Ring;
 use crate::store::blocks::Block;
 use crate::subject::{KindId, Subject};
 
-/// Blocks that are searched for events of ended subjects. In a longer recording, every ended subject counts as stored.
+/// Blocks that are searched for events of ended subjects. In a longer recording, every ended
+/// subject counts as stored.
 const SEARCHED: u64 = (1 << 30) / BLOCK_BYTES as u64;
 
 /// What was stated of subjects and relations, as far as the order of the statements decides.
@@ -30,7 +31,9 @@ struct Newest {
 
 impl Newest {
     fn add(&mut self, found: &Found<'_>) {
-        let relation = || (found.a, (0..found.words.len()).map(|at| found.words.get(at)).collect::<Vec<u64>>());
+        let relation = || {
+            (found.a, (0..found.words.len()).map(|at| found.words.get(at)).collect::<Vec<u64>>())
+        };
         match found.entry {
             Some(Entry::Label) => {
                 self.labels.insert(subject(found), found.at);
@@ -51,8 +54,9 @@ impl Newest {
     }
 }
 
-/// A set of subjects that may hold others, too: a place for each hash. Programs end millions of objects that nothing else was
-/// stated of, and a search in a large map takes longer than making such an object.
+/// A set of subjects that may hold others, too: a place for each hash. Programs end millions of
+/// objects that nothing else was stated of, and a search in a large map takes longer than making
+/// such an object.
 struct Filter(Vec<bool>);
 
 impl Filter {
@@ -75,7 +79,8 @@ impl Filter {
     }
 }
 
-/// The ended subjects that have an event in the blocks, and maybe subjects that live. `None`: any ended subject may have one.
+/// The ended subjects that have an event in the blocks, and maybe subjects that live. `None`: any
+/// ended subject may have one.
 struct Stored(Option<HashSet<Subject>>);
 
 impl Stored {
@@ -100,8 +105,9 @@ impl Stored {
     }
 }
 
-/// The positions and lengths of the statements that are needed, among the first `used` words of a half: those about
-/// subjects that live, and those about subjects that ended and have an event in the blocks.
+/// The positions and lengths of the statements that are needed, among the first `used` words of a
+/// half: those about subjects that live, and those about subjects that ended and have an event in
+/// the blocks.
 pub(super) fn needed_statements(log: &Log, words: Words<'_>, used: usize) -> Vec<(usize, usize)> {
     let mut newest = Newest::default();
     let (mut ended, mut has_ends) = (Filter::new(used), false);
@@ -135,7 +141,8 @@ pub(super) fn needed_statements(log: &Log, words: Words<'_>, used: usize) -> Vec
                 newest.ends.get(&subject) == Some(&at) && stored.contains(subject)
             }
             Some(Entry::Relation) => {
-                relations.contains(&at) && subjects(&found).into_iter().all(|end| newest.is_needed(end, at, &stored))
+                relations.contains(&at)
+                    && subjects(&found).into_iter().all(|end| newest.is_needed(end, at, &stored))
             }
             _ => false,
         };

@@ -1,4 +1,5 @@
-//! Calls that still run when their lane leaves their block: what ends those that are lean, and what is around later calls.
+//! Calls that still run when their lane leaves their block: what ends those that are lean, and what
+//! is around later calls.
 
 use std::alloc::Layout;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,7 +16,8 @@ use crate::recorder::entered::is_entered;
 use crate::recorder::folder::Inside;
 use crate::recorder::lane::Lane;
 
-/// Maximum number of events that outlive their block. A thread that may have more begins no further lean events.
+/// Maximum number of events that outlive their block. A thread that may have more begins no further
+/// lean events.
 const MOST: usize = 1024;
 
 /// An event that is no longer lean: the data that its end needs.
@@ -63,9 +65,11 @@ pub(crate) struct OpenCalls {
 /// Sites whose outermost call is named in any case, if there are too many open calls.
 const SITES_MOST: usize = OPEN_MOST / 2;
 
-/// The list of these events, oldest first. Only its thread reads and writes it, and only while its lane is busy.
+/// The list of these events, oldest first. Only its thread reads and writes it, and only while its
+/// lane is busy.
 ///
-/// The system gives the memory, because a hook must not call the allocator of the program for every deep recursion.
+/// The system gives the memory, because a hook must not call the allocator of the program for every
+/// deep recursion.
 pub struct OutlivingEvents {
     /// Null without memory.
     first: AtomicPtr<OutlivingEvent>,
@@ -101,9 +105,10 @@ impl OutlivingEvents {
         self.length.load(Relaxed) + BLOCK_SLOTS <= MOST
     }
 
-    /// Moves the calls that run in the block of this lane into the list: all lean ones, and those that later calls may be
-    /// inside of. Only calls are both timed and neither entered nor left, and their guards stay on their thread, so a call
-    /// that runs is around what follows, whatever causes are named.
+    /// Moves the calls that run in the block of this lane into the list: all lean ones, and those
+    /// that later calls may be inside of. Only calls are both timed and neither entered nor left,
+    /// and their guards stay on their thread, so a call that runs is around what follows, whatever
+    /// causes are named.
     pub fn add_all(&self, lane: &Lane) {
         let block = block_cells(lane);
         // Most often none runs, which is seen without looking at each slot.
@@ -139,12 +144,18 @@ impl OutlivingEvents {
 
     /// The timed calls of a recording, for the block that the lane goes on in.
     pub(super) fn open_calls(&self, log: u8) -> OpenCalls {
-        let mut open = OpenCalls { calls: [OpenCall::default(); OPEN_MOST], count: 0, unnamed: Unnamed::default() };
-        let is_open = |event: &&OutlivingEvent| event.begun.about.log() == log && event.begun.about.timed();
+        let mut open = OpenCalls {
+            calls: [OpenCall::default(); OPEN_MOST],
+            count: 0,
+            unnamed: Unnamed::default(),
+        };
+        let is_open =
+            |event: &&OutlivingEvent| event.begun.about.log() == log && event.begun.about.timed();
         let calls = || self.all().iter().filter(is_open).map(OutlivingEvent::open_call);
         let all = calls().take(OPEN_MOST + 1).count();
         if all > OPEN_MOST {
-            // What later calls are inside of is mostly known from the outermost call of each site and the innermost calls.
+            // What later calls are inside of is mostly known from the outermost call of each site
+            // and the innermost calls.
             open.unnamed.subjects = true;
             for call in calls() {
                 let named = &open.calls[..open.count];
@@ -175,7 +186,9 @@ impl OutlivingEvents {
     pub(super) fn inside(&self, begun: &Begun, site: u32, key: u64) -> Inside {
         let mut nesting = Nesting::new();
         let is_around = |event: &&OutlivingEvent| {
-            event.begun.about.log() == begun.about.log() && event.begun.about.timed() && event.begun.id < begun.id
+            event.begun.about.log() == begun.about.log()
+                && event.begun.about.timed()
+                && event.begun.id < begun.id
         };
         for event in self.all().iter().filter(is_around) {
             nesting.enter(event.open_call(), u64::MAX);
@@ -258,6 +271,7 @@ pub(super) fn is_named(lane: &Lane, id: u64) -> bool {
     }
     let lap = lane.lap.load(Relaxed) as u8;
     let is_mark = |commit| slot::lap(commit) == lap && slot::site(commit) == Mark::Open as u32;
-    let mut marks = block_cells(lane)[1..].iter().take_while(|cells| is_mark(cells[0].load(Relaxed)));
+    let mut marks =
+        block_cells(lane)[1..].iter().take_while(|cells| is_mark(cells[0].load(Relaxed)));
     marks.any(|cells| cells[1].load(Relaxed) == id)
 }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file that this process has created for a recording.
 ///
-/// A program may close all descriptors that it has not opened itself, and then open files of its own, which get the same
-/// numbers. So each use compares the file behind the number with the one that was created.
+/// A program may close all descriptors that it has not opened itself, and then open files of its
+/// own, which get the same numbers. So each use compares the file behind the number with the one
+/// that was created.
 pub struct OwnFile {
     path: PathBuf,
     file: File,
@@ -23,7 +24,8 @@ struct Identity {
 }
 
 impl OwnFile {
-    /// Creates a file that only its user can read. It never opens an existing file or follows a link.
+    /// Creates a file that only its user can read. It never opens an existing file or follows a
+    /// link.
     pub fn create(path: &Path) -> io::Result<OwnFile> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
@@ -52,7 +54,9 @@ impl OwnFile {
     pub fn get(&self) -> io::Result<&File> {
         match self.file.metadata() {
             Ok(metadata) if self.identity.is_of(&metadata) => Ok(&self.file),
-            _ => Err(io::Error::new(io::ErrorKind::NotConnected, "the program has closed this file")),
+            _ => {
+                Err(io::Error::new(io::ErrorKind::NotConnected, "the program has closed this file"))
+            }
         }
     }
 
@@ -64,21 +68,23 @@ impl OwnFile {
         found.is_ok_and(|metadata| self.is_described_by(&metadata) && metadata.nlink() == 1)
     }
 
-    /// Takes the file that has replaced this one at its path. Only this process's descriptor of the replaced file is closed.
+    /// Takes the file that has replaced this one at its path. Only this process's descriptor of the
+    /// replaced file is closed.
     #[cfg(target_os = "linux")]
     pub fn become_copy(&self, copy: &OwnFile) {
         use std::os::fd::AsRawFd;
         if let (Ok(file), Ok(copy)) = (self.get(), copy.get())
             && let Ok(metadata) = copy.metadata()
         {
-            // SAFETY: both numbers are of files of this process. `self.file` keeps its number, and closes it once.
+            // SAFETY: both numbers are of files of this process. `self.file` keeps its number, and
+            // closes it once.
             unsafe { libc::dup3(copy.as_raw_fd(), file.as_raw_fd(), libc::O_CLOEXEC) };
             self.identity.set(&metadata);
         }
     }
 
-    /// Closes the file: in a forked child, because a file that is open in any process seems to be written, or for a log that is
-    /// let go.
+    /// Closes the file: in a forked child, because a file that is open in any process seems to be
+    /// written, or for a log that is let go.
     pub fn close(&self) {
         #[cfg(unix)]
         if self.get().is_ok() {
@@ -89,8 +95,8 @@ impl OwnFile {
     }
 }
 
-/// The same file under a number above those of the standard streams: what is closed at the start of a program may be
-/// opened again later, by the number.
+/// The same file under a number above those of the standard streams: what is closed at the start of
+/// a program may be opened again later, by the number.
 fn beside_standard_streams(file: File) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -111,7 +117,8 @@ impl Identity {
     }
 
     fn is_of(&self, metadata: &Metadata) -> bool {
-        (self.device.load(Ordering::Relaxed), self.number.load(Ordering::Relaxed)) == identity_of(metadata)
+        (self.device.load(Ordering::Relaxed), self.number.load(Ordering::Relaxed))
+            == identity_of(metadata)
     }
 }
 

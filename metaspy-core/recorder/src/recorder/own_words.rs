@@ -1,4 +1,5 @@
-//! Words about the blocks of a log that are not in the recording. Their memory is given back when the log is let go.
+//! Words about the blocks of a log that are not in the recording. Their memory is given back when
+//! the log is let go.
 
 use std::io;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -25,7 +26,8 @@ impl OwnWords {
         if address.is_null() {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        // SAFETY: the pages are zeroed, stay, and are longer than both slices, which are atomic words.
+        // SAFETY: the pages are zeroed, stay, and are longer than both slices, which are atomic
+        // words.
         let (ready, states) = unsafe {
             let states = address.add(ready * 8).cast::<AtomicU8>();
             (
@@ -36,7 +38,8 @@ impl OwnWords {
         Ok(OwnWords { ready, states, address, bytes })
     }
 
-    /// Whether each place was searched for events to keep: as many words as there are states, behind them.
+    /// Whether each place was searched for events to keep: as many words as there are states,
+    /// behind them.
     pub fn searched(&self) -> &'static [AtomicU8] {
         let before = size_of_val(self.ready) + size_of_val(self.states);
         // SAFETY: the pages are as long, stay, and hold zeroed atomic words.

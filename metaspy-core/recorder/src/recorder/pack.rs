@@ -1,9 +1,10 @@
 //! Packs the file of a closed log, so that it is as long as what it holds.
 //!
-//! While a log is written, each area has room for all that may come, and the file is as long as all areas together. At the
-//! end a copy takes the place of the file, in which each area ends behind its used part. Readers that have the file open
-//! keep it. This process maps the copy at the addresses of the file, because threads may still end calls there. A hook that
-//! needs a new row or page of a table meanwhile finds no room, and continues in the recording that follows.
+//! While a log is written, each area has room for all that may come, and the file is as long as all
+//! areas together. At the end a copy takes the place of the file, in which each area ends behind
+//! its used part. Readers that have the file open keep it. This process maps the copy at the
+//! addresses of the file, because threads may still end calls there. A hook that needs a new row or
+//! page of a table meanwhile finds no room, and continues in the recording that follows.
 //!
 //! Areas with room for everything are used instead of pages from one pool, because hooks and
 //! readers find a word by one addition. Older readers can read the copy. If the copy would hold a
@@ -37,12 +38,13 @@ use crate::store::Ring;
 
 /// A file is packed if that makes it this many times shorter.
 const WORTH: u64 = 4;
-/// The longest packed file in bytes. Copying it takes some 10 ms: so little time that a program which ends at that moment, or
-/// the next rotation, does not meet a file that is half closed.
+/// The longest packed file in bytes. Copying it takes some 10 ms: so little time that a program
+/// which ends at that moment, or the next rotation, does not meet a file that is half closed.
 const MOST: u64 = 6 << 20;
 /// Words of a memory page.
 const PAGE: usize = 4096 / 8;
-/// Words that are moved at a time: so few that the allocator has their memory at hand, which halves the time.
+/// Words that are moved at a time: so few that the allocator has their memory at hand, which halves
+/// the time.
 const STEP: usize = (64 << 10) / 8;
 /// Words that late names and statements may take.
 const SPARE: usize = 256;
@@ -70,14 +72,15 @@ struct Plan {
 }
 
 impl Log {
-    /// Replaces the file by a packed one. False if that is not worth it or fails; the file stays as it is then. The caller
-    /// holds the collector's lock, and the log is stopped.
+    /// Replaces the file by a packed one. False if that is not worth it or fails; the file stays as
+    /// it is then. The caller holds the collector's lock, and the log is stopped.
     pub(super) fn pack(&self) -> bool {
         // What this allocates is not the program's.
         let _meta = Level::raise(1);
         let Some(own) = &self.file else { return false };
         let Ok(before) = own.get().and_then(File::metadata) else { return false };
-        // Events are folded only when all blocks are in use. A file that another process has cut is not read.
+        // Events are folded only when all blocks are in use. A file that another process has cut is
+        // not read.
         let packed_bytes = self.plan().words as u64 * 8;
         let is_long = self.word(sb::TALLY_USED).load(Ordering::Acquire) == 0
             && (Ring { words: self.region.words(), layout: &self.layout }).folds().folded == 0
@@ -105,12 +108,14 @@ impl Log {
         let whole = AtomicUsize::new(self.layout.pages.bytes());
         self.pages_room.store(0, Ordering::Release);
         self.profiles.set_room(0);
-        // A thread that has found room a moment ago takes the same place as these claims. One of the two finds it taken.
+        // A thread that has found room a moment ago takes the same place as these claims. One of
+        // the two finds it taken.
         let _ = Tables { pages_room: &whole, ..self.tables() }.new_page(1);
         let length = |words: u64| (words + table_page::HEADER_WORDS as u64) * 8;
         let first = |at: u64| {
             let has_room = at + length(1) <= self.profiles.allocated() as u64;
-            has_room.then(|| &self.cells()[self.profiles.area.at + at as usize / 8 + table_page::WORDS])
+            has_room
+                .then(|| &self.cells()[self.profiles.area.at + at as usize / 8 + table_page::WORDS])
         };
         let _ = claim(self.word(sb::PROFILES_USED), 1, length, first);
         let pages = self.used(sb::PAGES_USED) + SPARE_PAGES;
@@ -232,15 +237,16 @@ impl Log {
         cells.iter().map(|cell| cell.load(Ordering::Acquire)).collect()
     }
 
-    /// Maps the packed file at the addresses of the file. What other threads store meanwhile is in one of both files, and is
-    /// brought into the packed one.
+    /// Maps the packed file at the addresses of the file. What other threads store meanwhile is in
+    /// one of both files, and is brought into the packed one.
     fn map_packed(&self, own: &OwnFile, packed: &OwnFile, plan: &Plan) {
         let moved = own.get().and_then(|file| {
             let packed = packed.get()?;
             plan.steps().try_for_each(|step| self.map_step(file, packed, plan, step))
         });
         if moved.is_err() {
-            // The other pages are of the replaced file. It is not known whether a call is counted there.
+            // The other pages are of the replaced file. It is not known whether a call is counted
+            // there.
             self.count(sb::UNNAMED, 1);
             return;
         }
@@ -249,7 +255,8 @@ impl Log {
         for piece in plan.pieces.iter().chain([&end]) {
             let unused = &self.cells()[at..piece.from.at];
             if !unused.is_empty() {
-                // SAFETY: nothing is stored there any more: the areas have no room for it. It is read as zeros.
+                // SAFETY: nothing is stored there any more: the areas have no room for it. It is
+                // read as zeros.
                 unsafe { map::cover(unused.as_ptr().cast_mut().cast(), size_of_val(unused)) };
             }
             at = piece.from.at + piece.from.len;
@@ -260,8 +267,16 @@ impl Log {
         let before = self.load(step);
         packed.write_all_at(&bytes_of(&plan.words_of(step, before.clone())), step.to as u64 * 8)?;
         let cells = &self.cells()[step.from.at..][..step.from.len];
-        // SAFETY: the pages hold the same words as the ones they replace, except for those that are compared below.
-        unsafe { map::replace(cells.as_ptr().cast_mut().cast(), size_of_val(cells), packed, step.to as u64 * 8)? };
+        // SAFETY: the pages hold the same words as the ones they replace, except for those that are
+        // compared below.
+        unsafe {
+            map::replace(
+                cells.as_ptr().cast_mut().cast(),
+                size_of_val(cells),
+                packed,
+                step.to as u64 * 8,
+            )?
+        };
         // No thread stores into the file's pages from here on.
         for (at, after) in read_words(file, step.from.at, step.from.len)?.into_iter().enumerate() {
             let (word, cell) = (step.from.at + at, &cells[at]);
@@ -321,8 +336,9 @@ fn read_words(file: &File, at: usize, len: usize) -> io::Result<Vec<u64>> {
     Ok(bytes.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word)).collect())
 }
 
-/// Brings a late value of a word into the packed file. False if it was stored in both files, as a counter of a table is that
-/// is increased all the time: if a thread increases it at this very moment, too, the sum is lost.
+/// Brings a late value of a word into the packed file. False if it was stored in both files, as a
+/// counter of a table is that is increased all the time: if a thread increases it at this very
+/// moment, too, the sum is lost.
 fn carry(cell: &AtomicU64, before: u64, after: u64) -> bool {
     if cell.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         return true;
@@ -331,14 +347,16 @@ fn carry(cell: &AtomicU64, before: u64, after: u64) -> bool {
     false
 }
 
-/// As [`carry`], for a sum of a row: each call is counted in one of both files, so both together count all.
+/// As [`carry`], for a sum of a row: each call is counted in one of both files, so both together
+/// count all.
 fn carry_sum(cell: &AtomicU64, before: u64, after: u64) {
     if cell.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         return;
     }
     let late = after.wrapping_sub(before);
     let mut sum = cell.fetch_add(late, Ordering::AcqRel).wrapping_add(late);
-    // Its thread adds with one instruction, but without a lock: it may store, within moments, what it has read before.
+    // Its thread adds with one instruction, but without a lock: it may store, within moments, what
+    // it has read before.
     for _ in 0..MOMENTS {
         std::hint::spin_loop();
         if (cell.load(Ordering::Acquire).wrapping_sub(sum) as i64) < 0 {
@@ -353,8 +371,10 @@ mod tests {
 
     #[test]
     fn a_word_that_is_stored_while_its_page_is_moved_keeps_its_last_value() {
-        // Each: the value that was copied, the one in the file, the one in the packed file, and what it must become.
-        for (before, after, packed, expected, is_sure) in [(5, 7, 5, 7, true), (5, 7, 6, 8, false)] {
+        // Each: the value that was copied, the one in the file, the one in the packed file, and
+        // what it must become.
+        for (before, after, packed, expected, is_sure) in [(5, 7, 5, 7, true), (5, 7, 6, 8, false)]
+        {
             let cell = AtomicU64::new(packed);
             assert_eq!(carry(&cell, before, after), is_sure);
             assert_eq!(cell.into_inner(), expected);

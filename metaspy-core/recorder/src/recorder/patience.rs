@@ -1,7 +1,9 @@
-//! Bounds the time that code of the program takes when metaspy runs it: `Debug`, `Hash` and `PartialEq` of values.
+//! Bounds the time that code of the program takes when metaspy runs it: `Debug`, `Hash` and
+//! `PartialEq` of values.
 //!
-//! A text of a megabyte is read whole by its `Debug` before the first 256 bytes are written, and a parser passes it to each
-//! of its functions. Whatever such code does, it takes no more than a twentieth of its thread's time once this is known.
+//! A text of a megabyte is read whole by its `Debug` before the first 256 bytes are written, and a
+//! parser passes it to each of its functions. Whatever such code does, it takes no more than a
+//! twentieth of its thread's time once this is known.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -56,7 +58,8 @@ impl<R> Ran<R> {
     }
 }
 
-/// Runs code of the program at meta level, unless it has to rest. `code` tells it apart from most other code.
+/// Runs code of the program at meta level, unless it has to rest. `code` tells it apart from most
+/// other code.
 pub fn with_patience<R>(code: usize, run: impl FnOnce() -> R) -> Ran<R> {
     let run = || at_meta_level(run).map_or(Ran::Panicked, Ran::Done);
     PATIENCE.with(|patience| {
@@ -99,7 +102,8 @@ impl Patience {
         let before = owed.get();
         let owes = (before + time.min(MOST)).saturating_sub(ALLOWED).min(LIMIT);
         owed.set(owes);
-        self.owing.set(self.owing.get() + usize::from(!owes.is_zero()) - usize::from(!before.is_zero()));
+        self.owing
+            .set(self.owing.get() + usize::from(!owes.is_zero()) - usize::from(!before.is_zero()));
         if owes == LIMIT {
             self.until.set(Instant::now().checked_add(time.saturating_mul(REST)));
         }

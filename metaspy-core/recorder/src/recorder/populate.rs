@@ -31,7 +31,10 @@ impl Log {
             && grown < ahead
             && !self.is_short()
         {
-            let step = STEP.max(round.target).min(self.layout.blocks - grown).next_multiple_of(CHUNK_BLOCKS as u64);
+            let step = STEP
+                .max(round.target)
+                .min(self.layout.blocks - grown)
+                .next_multiple_of(CHUNK_BLOCKS as u64);
             let step = step.min(self.layout.blocks - grown);
             let (offset, bytes) = self.bytes_of(grown, step);
             let allocated = file.get().and_then(|file| map::allocate(file, offset, bytes));
@@ -54,7 +57,8 @@ impl Log {
         } else if self.file.is_none() && self.present.load(Ordering::Relaxed) < ahead {
             let from = self.present.load(Ordering::Relaxed).max(fresh);
             let step = (ahead - from).min(CHUNK_BLOCKS as u64 * 4);
-            // The first access would allocate the memory, too. Populating it earlier saves the hook this wait.
+            // The first access would allocate the memory, too. Populating it earlier saves the hook
+            // this wait.
             let _ = self.populate(from, step);
             self.present.store(from + step, Ordering::Relaxed);
             return from + step < ahead;
@@ -66,13 +70,15 @@ impl Log {
     fn reserve_profiles(&self) {
         let used = self.word(sb::PROFILES_USED).load(Ordering::Relaxed) as usize;
         if used > 0 {
-            let _ = self.profiles.reserve((used + growing_area::STEP / 2).min(self.profiles.area.bytes()));
+            let _ = self
+                .profiles
+                .reserve((used + growing_area::STEP / 2).min(self.profiles.area.bytes()));
         }
     }
 
-    /// Allocates a few blocks for a lane that finds none, because the lanes are faster than the collector. Lanes that do this
-    /// at the same moment allocate the same blocks, which is no harm. False if there is no room, which the collector
-    /// reports.
+    /// Allocates a few blocks for a lane that finds none, because the lanes are faster than the
+    /// collector. Lanes that do this at the same moment allocate the same blocks, which is no harm.
+    /// False if there is no room, which the collector reports.
     pub(super) fn grow_for_lane(&self) -> bool {
         let Some(file) = &self.file else { return false };
         let grown = self.word(sb::GROWN).load(Ordering::Acquire);
@@ -91,7 +97,10 @@ impl Log {
 
     /// Offset and length of blocks in the file.
     fn bytes_of(&self, place: u64, blocks: u64) -> (u64, u64) {
-        (self.layout.chunks.offset() as u64 + place * BLOCK_BYTES as u64, blocks * BLOCK_BYTES as u64)
+        (
+            self.layout.chunks.offset() as u64 + place * BLOCK_BYTES as u64,
+            blocks * BLOCK_BYTES as u64,
+        )
     }
 
     /// Trims a file to its used part. The caller holds the collector's lock.
@@ -99,7 +108,9 @@ impl Log {
         let Some(Ok(file)) = self.file.as_ref().map(|file| file.get()) else { return };
         if self.kept_blocks() < self.layout.blocks {
             // A file that stays too long is no fault.
-            let _ = file.set_len(self.layout.chunks.offset() as u64 + self.keep_blocks() * BLOCK_BYTES as u64);
+            let _ = file.set_len(
+                self.layout.chunks.offset() as u64 + self.keep_blocks() * BLOCK_BYTES as u64,
+            );
         }
     }
 

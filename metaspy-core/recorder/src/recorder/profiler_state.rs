@@ -1,4 +1,5 @@
-//! Per-thread state of method profilers. It is in the lane because a hook reaches the lane with one load.
+//! Per-thread state of method profilers. It is in the lane because a hook reaches the lane with one
+//! load.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr};

@@ -1,7 +1,7 @@
 //! The block protocol: the steps whose order matters between threads, the collector and readers.
 //!
-//! Generic over its words, so that Loom can check it on its own atomics and the recording runs it on mapped memory.
-//! The models live in `tests/loom.rs`.
+//! Generic over its words, so that Loom can check it on its own atomics and the recording runs it
+//! on mapped memory. The models live in `tests/loom.rs`.
 
 use std::sync::atomic::Ordering;
 
@@ -49,7 +49,8 @@ impl Word for std::sync::atomic::AtomicU8 {
     }
     #[inline(always)]
     fn compare_exchange(&self, current: u64, new: u64) -> Result<u64, u64> {
-        let found = self.compare_exchange(current as u8, new as u8, Ordering::AcqRel, Ordering::Acquire);
+        let found =
+            self.compare_exchange(current as u8, new as u8, Ordering::AcqRel, Ordering::Acquire);
         found.map(u64::from).map_err(u64::from)
     }
     #[inline(always)]
@@ -58,14 +59,16 @@ impl Word for std::sync::atomic::AtomicU8 {
     }
 }
 
-/// Sets the sequence of an empty block. Everything that is written to the block afterwards belongs to it.
+/// Sets the sequence of an empty block. Everything that is written to the block afterwards belongs
+/// to it.
 #[inline]
 pub fn publish<W: Word>(header: &W, sequence: u64) {
     header.store(sequence, Ordering::Release);
     W::fence(Ordering::Release);
 }
 
-/// Clears the sequence of a block. Nothing that is written to it afterwards belongs to that sequence.
+/// Clears the sequence of a block. Nothing that is written to it afterwards belongs to that
+/// sequence.
 #[inline]
 pub fn retract<W: Word>(header: &W) {
     header.store(0, Ordering::Relaxed);
@@ -84,14 +87,15 @@ pub fn read_stable<W: Word, R>(header: &W, read: impl FnOnce(u64) -> R) -> Optio
     (header.load(Ordering::Relaxed) == sequence).then_some(seen)
 }
 
-/// Ends an event outside the block that the ending lane fills. False if the collector has moved the event out of the
-/// window: its slot must not be touched any more.
+/// Ends an event outside the block that the ending lane fills. False if the collector has moved the
+/// event out of the window: its slot must not be touched any more.
 #[inline]
 pub fn end_elsewhere<W: Word>(end: &W, running: u64, ended: u64) -> bool {
     end.compare_exchange(running, ended).is_ok()
 }
 
-/// Moves an event out of the window. Returns its last word: *running* if its end will come too late.
+/// Moves an event out of the window. Returns its last word: *running* if its end will come too
+/// late.
 #[inline]
 pub fn evict<W: Word>(end: &W) -> u64 {
     let word = end.load(Ordering::Acquire);
@@ -103,14 +107,21 @@ pub fn evict<W: Word>(end: &W) -> u64 {
     }
 }
 
-/// Claims a full block for a folder: its state becomes `folding`. False if the block is not full, or if its chunk is being
-/// summarised.
+/// Claims a full block for a folder: its state becomes `folding`. False if the block is not full,
+/// or if its chunk is being summarised.
 #[inline]
-pub fn claim_full<S: Word, W: Word>(state: &S, full: u64, folding: u64, summarising: &W, chunk: u64) -> bool {
+pub fn claim_full<S: Word, W: Word>(
+    state: &S,
+    full: u64,
+    folding: u64,
+    summarising: &W,
+    chunk: u64,
+) -> bool {
     if state.load(Ordering::Relaxed) != full || state.compare_exchange(full, folding).is_err() {
         return false;
     }
-    // Either this thread finds the announcement, or the announcing one finds that the block is not full.
+    // Either this thread finds the announcement, or the announcing one finds that the block is not
+    // full.
     W::fence(Ordering::SeqCst);
     if summarising.load(Ordering::Acquire) == chunk {
         state.store(full, Ordering::Release);
@@ -119,18 +130,23 @@ pub fn claim_full<S: Word, W: Word>(state: &S, full: u64, folding: u64, summaris
     true
 }
 
-/// Announces that the summary of a chunk is being written. If all blocks of the chunk are full after this, no folder
-/// touches them until the announcement is withdrawn.
+/// Announces that the summary of a chunk is being written. If all blocks of the chunk are full
+/// after this, no folder touches them until the announcement is withdrawn.
 #[inline]
 pub fn announce_summary<W: Word>(summarising: &W, chunk: u64) {
     summarising.store(chunk, Ordering::Relaxed);
     W::fence(Ordering::SeqCst);
 }
 
-/// Begins a step of a fold: notes a row, then moves the cursor to the event that is added to it. After this the row may
-/// change. The note is not the one that the cursor named before.
+/// Begins a step of a fold: notes a row, then moves the cursor to the event that is added to it.
+/// After this the row may change. The note is not the one that the cursor named before.
 #[inline(always)]
-pub fn begin_step<W: Word, const N: usize>(cursor: &W, position: u64, note: &[W; N], words: [u64; N]) {
+pub fn begin_step<W: Word, const N: usize>(
+    cursor: &W,
+    position: u64,
+    note: &[W; N],
+    words: [u64; N],
+) {
     for (cell, word) in note.iter().zip(words) {
         cell.store(word, Ordering::Relaxed);
     }
@@ -139,14 +155,15 @@ pub fn begin_step<W: Word, const N: usize>(cursor: &W, position: u64, note: &[W;
     W::fence(Ordering::Release);
 }
 
-/// Claims the next piece of an area and returns its offset. Pieces are adjacent. The first word of each holds its size,
-/// and is 0 before the claim.
+/// Claims the next piece of an area and returns its offset. Pieces are adjacent. The first word of
+/// each holds its size, and is 0 before the claim.
 ///
-/// `first` is the first word of the piece at an offset, if a piece of this size has room there. `length` is the length of
-/// a piece of a given size.
+/// `first` is the first word of the piece at an offset, if a piece of this size has room there.
+/// `length` is the length of a piece of a given size.
 ///
-/// The thread that writes a piece's size owns it. A thread that finds the piece taken advances `used` for the owner, so
-/// no thread waits. A reader that sees `used` sees the sizes of all pieces before it.
+/// The thread that writes a piece's size owns it. A thread that finds the piece taken advances
+/// `used` for the owner, so no thread waits. A reader that sees `used` sees the sizes of all pieces
+/// before it.
 pub fn claim<'a, W: Word + 'a>(
     used: &W,
     size: u64,
@@ -165,11 +182,13 @@ pub fn claim<'a, W: Word + 'a>(
     }
 }
 
-/// Begins to use a log, if it is there. False: it was let go, or may be at any time, and must not be written.
+/// Begins to use a log, if it is there. False: it was let go, or may be at any time, and must not
+/// be written.
 #[inline]
 pub fn begin_use<W: Word>(users: &W, is_there: impl FnOnce() -> bool) -> bool {
     add(users, 1);
-    // Either this thread finds that the log is not there, or the one that lets it go finds this thread.
+    // Either this thread finds that the log is not there, or the one that lets it go finds this
+    // thread.
     W::fence(Ordering::SeqCst);
     let is_used = is_there();
     if !is_used {
@@ -191,7 +210,8 @@ pub fn is_unused<W: Word>(users: &W) -> bool {
     users.load(Ordering::Acquire) == 0
 }
 
-/// Lets a log go that was replaced before. False: it is used. Until that is found, it seems to be gone.
+/// Lets a log go that was replaced before. False: it is used. Until that is found, it seems to be
+/// gone.
 #[inline]
 pub fn let_go<W: Word>(is_gone: &W, is_used: impl Fn() -> bool) -> bool {
     if is_used() {
@@ -238,7 +258,8 @@ impl<W: Word + 'static> ReadyRing<W> {
                 return None;
             }
             let sequence = self.cells[taken as usize % self.cells.len()].load(Ordering::Acquire);
-            // If the producer has rewritten this cell, its block was taken before, and this exchange fails.
+            // If the producer has rewritten this cell, its block was taken before, and this
+            // exchange fails.
             match self.taken.compare_exchange(taken, taken + 1) {
                 Ok(_) => return Some(sequence),
                 Err(now) => taken = now,

@@ -12,13 +12,15 @@ use metaspy_probe::Cell;
 
 use crate::platform::own_pages;
 
-/// Larger ones are given back: to clear them takes longer than the faults of the pages that a thread uses.
+/// Larger ones are given back: to clear them takes longer than the faults of the pages that a
+/// thread uses.
 const MOST_BYTES: usize = 1 << 18;
 
 /// Cells that nothing matches, or null. All have one size.
 static SPARE: AtomicPtr<Cell> = AtomicPtr::new(null_mut());
 
-/// Cells that nothing matches; null if there is no memory. Neither takes a lock nor memory of the program.
+/// Cells that nothing matches; null if there is no memory. Neither takes a lock nor memory of the
+/// program.
 pub(super) fn take(layout: Layout) -> *mut Cell {
     let spare = SPARE.swap(null_mut(), Acquire);
     // Zeroes are cells that nothing matches.
@@ -43,5 +45,8 @@ pub(super) unsafe fn give_back(cells: *mut Cell, layout: Layout) {
 
 /// Lets no hook match. Cells that hold nothing are not written, so their pages stay untouched.
 pub(super) fn clear(cells: &[Cell]) {
-    cells.iter().filter(|cell| cell.who.load(Relaxed) != 0).for_each(|cell| cell.who.store(0, Relaxed));
+    cells
+        .iter()
+        .filter(|cell| cell.who.load(Relaxed) != 0)
+        .for_each(|cell| cell.who.store(0, Relaxed));
 }

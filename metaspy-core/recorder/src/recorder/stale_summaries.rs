@@ -13,7 +13,10 @@ impl StaleSummaries {
     /// An empty set of chunks below `chunks`.
     pub fn new(chunks: u64) -> Self {
         let words = chunks.div_ceil(u64::BITS.into()) as usize;
-        StaleSummaries { bits: (0..words).map(|_| AtomicU64::new(0)).collect(), is_empty: AtomicBool::new(true) }
+        StaleSummaries {
+            bits: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            is_empty: AtomicBool::new(true),
+        }
     }
 
     /// Adds a chunk.

@@ -67,7 +67,9 @@ static STARTING: Mutex<()> = Mutex::new(());
 const ARGUMENTS_MAX: usize = 32 << 10;
 
 /// The current log. Starts one with `default` if there is none.
-pub(crate) fn ensure(default: impl FnOnce() -> Result<Spec, StartError>) -> Result<&'static Log, StartError> {
+pub(crate) fn ensure(
+    default: impl FnOnce() -> Result<Spec, StartError>,
+) -> Result<&'static Log, StartError> {
     if let Some(log) = current() {
         return Ok(log);
     }
@@ -78,14 +80,15 @@ pub(crate) fn ensure(default: impl FnOnce() -> Result<Spec, StartError>) -> Resu
     }
 }
 
-/// Starts a log; hooks write it from now on. `ends` is called with the one that it replaces, before that is closed, and with
-/// the new one.
+/// Starts a log; hooks write it from now on. `ends` is called with the one that it replaces, before
+/// that is closed, and with the new one.
 pub fn start(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
     let _starting = lock(&STARTING);
     begin(spec, ends)
 }
 
-/// Starts the log that follows another one. `None` if that one is not the current log any more, or is being closed.
+/// Starts the log that follows another one. `None` if that one is not the current log any more, or
+/// is being closed.
 pub fn follow(
     before: &Log,
     spec: impl FnOnce() -> Result<Spec, StartError>,
@@ -93,7 +96,8 @@ pub fn follow(
     let _starting = lock(&STARTING);
     match current() {
         Some(log) if std::ptr::eq(log, before) && !log.is_closing() => {
-            begin(spec()?, |before, _| before.word(sb::FOLLOWED).store(1, Ordering::Relaxed)).map(Some)
+            begin(spec()?, |before, _| before.word(sb::FOLLOWED).store(1, Ordering::Relaxed))
+                .map(Some)
         }
         _ => Ok(None),
     }
@@ -118,8 +122,10 @@ fn begin(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
         Backing::File(path) => match in_file(&spec, path, serial) {
             Ok(log) => (log, None),
             Err(StartError::File { path, source }) if spec.may_be_in_memory && is_full(&source) => {
-                let note =
-                    format!("There is no room for {}: {source}. This recording is in memory instead.", path.display());
+                let note = format!(
+                    "There is no room for {}: {source}. This recording is in memory instead.",
+                    path.display()
+                );
                 (in_memory(&spec, serial)?, Some(note))
             }
             Err(error) => return Err(error),
@@ -140,7 +146,9 @@ fn begin(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
     log.round();
     log.word(sb::MAGIC).store(sb::MAGIC_WORD, Ordering::Release);
     take_number(log);
-    let before = keep::begin(log, &spec.keep, || CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::SeqCst));
+    let before = keep::begin(log, &spec.keep, || {
+        CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::SeqCst)
+    });
     listener::replaced(log);
     // A lane continues in the new log as soon as it meets the new epoch.
     next_epoch("a recording begins");
@@ -157,9 +165,11 @@ fn begin(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
     Ok(log)
 }
 
-/// Gives a log its number, which an earlier one had. That one was closed long before: nothing is written into it any more.
+/// Gives a log its number, which an earlier one had. That one was closed long before: nothing is
+/// written into it any more.
 fn take_number(log: &'static Log) {
-    let earlier = LOGS[log.number as usize].swap(std::ptr::from_ref(log).cast_mut(), Ordering::AcqRel);
+    let earlier =
+        LOGS[log.number as usize].swap(std::ptr::from_ref(log).cast_mut(), Ordering::AcqRel);
     // SAFETY: logs are leaked boxes.
     if let Some(earlier) = unsafe { earlier.as_ref() } {
         earlier.hand_over();
@@ -169,15 +179,22 @@ fn take_number(log: &'static Log) {
 /// A note for a budget that is out of range.
 fn other_budget(wanted: u64) -> Option<String> {
     match wanted {
-        ..SMALLEST => Some(format!("The budget of {wanted} bytes is below the minimum; this recording takes 1 MiB.")),
+        ..SMALLEST => Some(format!(
+            "The budget of {wanted} bytes is below the minimum; this recording takes 1 MiB."
+        )),
         SMALLEST..=LARGEST => None,
-        _ => Some(format!("The budget of {wanted} bytes is above the maximum; this recording takes 1 TiB.")),
+        _ => Some(format!(
+            "The budget of {wanted} bytes is above the maximum; this recording takes 1 TiB."
+        )),
     }
 }
 
 /// True if there is no room on the disk or in the user's quota.
 pub fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
 }
 
 pub(super) fn in_memory(spec: &Spec, serial: u64) -> Result<Log, StartError> {
@@ -187,8 +204,15 @@ pub(super) fn in_memory(spec: &Spec, serial: u64) -> Result<Log, StartError> {
     let map = map::anonymous(layout.total_bytes()).map_err(StartError::Memory)?;
     let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
     let stepped = in_steps(&layout).map(GrowingArea::in_memory);
-    let log =
-        Log::new(Spec { policy, ..spec.clone() }, layout, stepped, Region::writable(map), None, serial, own_words);
+    let log = Log::new(
+        Spec { policy, ..spec.clone() },
+        layout,
+        stepped,
+        Region::writable(map),
+        None,
+        serial,
+        own_words,
+    );
     log.word(sb::GROWN).store(layout.blocks, Ordering::Release);
     Ok(log)
 }
@@ -208,7 +232,8 @@ fn in_file(spec: &Spec, path: &Path, serial: u64) -> Result<Log, StartError> {
         file.write_all(&first_bytes)?;
         file.set_len(layout.total_bytes() as u64)?;
         allocate_tables(file, &layout)?;
-        let [arena, first, second, profiles] = in_steps(&layout).map(|area| GrowingArea::in_file(area, &own));
+        let [arena, first, second, profiles] =
+            in_steps(&layout).map(|area| GrowingArea::in_file(area, &own));
         Ok((map::file(file, layout.total_bytes())?, [arena?, first?, second?, profiles?]))
     });
     let (map, stepped) = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
@@ -220,13 +245,14 @@ fn in_steps(layout: &Layout) -> [Area; 4] {
     [layout.arena, layout.half(0), layout.half(1), layout.profiles]
 }
 
-/// Allocates the first page and all areas, except those that are allocated in steps. The tallies need their room when the
-/// disk is full, because then many events leave the window.
+/// Allocates the first page and all areas, except those that are allocated in steps. The tallies
+/// need their room when the disk is full, because then many events leave the window.
 fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
     map::allocate(file, 0, sb::BYTES as u64)?;
     let in_steps = [sb::ARENA, sb::STATEMENTS, sb::PROFILES, sb::CHUNKS];
     let mut at_once = layout.areas().filter(|(word, ..)| !in_steps.contains(word));
-    at_once.try_for_each(|(_, _, area)| map::allocate(file, area.offset() as u64, area.bytes() as u64))
+    at_once
+        .try_for_each(|(_, _, area)| map::allocate(file, area.offset() as u64, area.bytes() as u64))
 }
 
 /// Creates the file of a recording in the place of that of an ended process.
@@ -268,7 +294,10 @@ impl Log {
             statements: StatementHalves::new([first, second]),
             appending: Mutex::new(()),
             profiles,
-            names: Mutex::new(Named { leaves_out_linked: spec.linked_names.is_none(), ..Named::default() }),
+            names: Mutex::new(Named {
+                leaves_out_linked: spec.linked_names.is_none(),
+                ..Named::default()
+            }),
             hand: AtomicU64::new(0),
             folders: folders::take(&layout),
             cut_spans: CutSpans::new(),
@@ -319,7 +348,9 @@ impl Log {
             (sb::TRACE_WORD, platform::random() | 1),
         ];
         let areas = self.layout.areas();
-        let places = areas.flat_map(|(word, _, area)| [(word, area.offset() as u64), (word + 1, area.bytes() as u64)]);
+        let places = areas.flat_map(|(word, _, area)| {
+            [(word, area.offset() as u64), (word + 1, area.bytes() as u64)]
+        });
         for (word, value) in words.into_iter().chain(places) {
             self.word(word).store(value, Ordering::Relaxed);
         }
@@ -327,7 +358,8 @@ impl Log {
 
     fn describe_program(&self) {
         let path = platform::process::program();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let program = serde_json::json!({
             "name": name,
             "path": path.to_string_lossy(),
@@ -356,10 +388,13 @@ fn arguments() -> Vec<String> {
     shown
 }
 
-/// Starts the collector's thread. Without it the log still works: lanes count the calls that find no block.
+/// Starts the collector's thread. Without it the log still works: lanes count the calls that find
+/// no block.
 fn spawn_collector(log: &'static Log) {
     if let Err(error) = uncounted_thread::spawn(c"metaspy-collector", || log.collect()) {
-        log.note(&format!("The collector's thread did not start: {error}. Events are lost when the ring is full."));
+        log.note(&format!(
+            "The collector's thread did not start: {error}. Events are lost when the ring is full."
+        ));
     }
 }
 
@@ -368,7 +403,8 @@ pub fn watch_forks() {
     platform::fork::on_fork(in_forked_child);
 }
 
-/// Runs in a forked child. The log belongs to the parent, so the child maps private pages over it and records nothing.
+/// Runs in a forked child. The log belongs to the parent, so the child maps private pages over it
+/// and records nothing.
 extern "C" fn in_forked_child() {
     listener::forked();
     for log in &LOGS {
@@ -382,8 +418,11 @@ extern "C" fn in_forked_child() {
             file.close();
         }
         if let Some(map) = log.region.map() {
-            // SAFETY: the mapping is this process's own view of the recording. Later writes reach private pages only.
-            unsafe { metaspy_reader::platform::map::cover(map.as_mut_ptr(), log.layout.total_bytes()) };
+            // SAFETY: the mapping is this process's own view of the recording. Later writes reach
+            // private pages only.
+            unsafe {
+                metaspy_reader::platform::map::cover(map.as_mut_ptr(), log.layout.total_bytes())
+            };
         }
     }
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
@@ -403,7 +442,8 @@ fn close_at_exit() {
     });
 }
 
-/// Waits until no log is being replaced, so that the one before is closed as well; for a second at most.
+/// Waits until no log is being replaced, so that the one before is closed as well; for a second at
+/// most.
 fn await_starting() -> Option<MutexGuard<'static, ()>> {
     for _ in 0..1_000 {
         match STARTING.try_lock() {

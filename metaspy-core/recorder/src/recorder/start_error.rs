@@ -44,7 +44,9 @@ impl fmt::Display for StartError {
                 write!(f, "no memory for a recording: {source}. Use a smaller budget")
             }
             StartError::Keep(error) => error.fmt(f),
-            StartError::Privileged => f.write_str("refusing to record in a set-uid program; start it as its owner"),
+            StartError::Privileged => {
+                f.write_str("refusing to record in a set-uid program; start it as its owner")
+            }
             StartError::Directory { path, why } => write!(
                 f,
                 "the directory for recordings, {}, cannot be used: {why}. Set METASPY_DIR to another one",
@@ -56,5 +58,6 @@ impl fmt::Display for StartError {
 
 debug_as_message!(StartError);
 
-// The message contains the system's error, so it is no source as well: whoever prints a chain would print it twice.
+// The message contains the system's error, so it is no source as well: whoever prints a chain would
+// print it twice.
 impl std::error::Error for StartError {}

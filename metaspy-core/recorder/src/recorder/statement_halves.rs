@@ -1,4 +1,5 @@
-//! The two halves of the statements in memory of this process: locks, allocation, and when the next copy is due.
+//! The two halves of the statements in memory of this process: locks, allocation, and when the next
+//! copy is due.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +15,8 @@ pub(crate) struct StatementHalves {
     pub has_noted: AtomicBool,
     /// Words of all statements, with those that found no room.
     pub stated: AtomicU64,
-    /// The collector copies what is needed when so many words were stated. It begins early, because others go on stating.
+    /// The collector copies what is needed when so many words were stated. It begins early, because
+    /// others go on stating.
     pub next_turn: AtomicU64,
 }
 

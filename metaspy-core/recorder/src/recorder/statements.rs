@@ -1,7 +1,7 @@
 //! Writes the statements about subjects: labels, relations, ends. No hook calls it.
 //!
-//! Subjects come and go as long as the program runs. When the newest half has little room, the collector copies the
-//! statements that are still needed to the other half.
+//! Subjects come and go as long as the program runs. When the newest half has little room, the
+//! collector copies the statements that are still needed to the other half.
 //!
 //! Two halves are used instead of a free list, because entries then stay in order, a reader checks
 //! one word, and a kill leaves one whole half. What was stated about an ended subject is needed
@@ -17,8 +17,8 @@ use crate::recorder::log::Log;
 use crate::recorder::needed_statements::needed_statements;
 
 impl Log {
-    /// Appends a statement. A statement without room waits in memory for the collector, in order. It counts as lost until
-    /// then.
+    /// Appends a statement. A statement without room waits in memory for the collector, in order.
+    /// It counts as lost until then.
     pub(crate) fn append_statement(&self, draft: Draft) {
         let words = draft.finish();
         let mut waiting = lock(&self.statements.waiting);
@@ -72,8 +72,8 @@ impl Log {
         }
     }
 
-    /// Makes room if there is little. In a stopped log, writes all statements that wait. The caller holds the collector's
-    /// lock.
+    /// Makes room if there is little. In a stopped log, writes all statements that wait. The caller
+    /// holds the collector's lock.
     pub(super) fn make_room_for_statements(&self) {
         let waiting = || lock(&self.statements.waiting).len();
         if self.is_stopped() {
@@ -99,12 +99,15 @@ impl Log {
         let mut copy = |at: usize, length: usize| {
             let has_room = self.statements.halves[new].reserve((end + length) * 8);
             if has_room {
-                (0..length).for_each(|word| cells[end + word].store(words.get(at + word), Ordering::Relaxed));
+                (0..length).for_each(|word| {
+                    cells[end + word].store(words.get(at + word), Ordering::Relaxed)
+                });
                 end += length;
             }
             has_room
         };
-        let mut is_whole = needed_statements(self, words, used).into_iter().all(|(at, length)| copy(at, length));
+        let mut is_whole =
+            needed_statements(self, words, used).into_iter().all(|(at, length)| copy(at, length));
         let mut waiting = lock(&self.statements.waiting);
         // What was stated meanwhile.
         let now = self.word(sb::STATEMENTS_USED + old).load(Ordering::Relaxed) as usize;
@@ -119,6 +122,8 @@ impl Log {
             // While some still wait, and a copy makes room, the next one is due.
             pause *= u64::from(waiting.is_empty() || waiting.len() == before);
         }
-        self.statements.next_turn.store(self.statements.stated.load(Ordering::Relaxed) + pause, Ordering::Relaxed);
+        self.statements
+            .next_turn
+            .store(self.statements.stated.load(Ordering::Relaxed) + pause, Ordering::Relaxed);
     }
 }

@@ -78,7 +78,8 @@ impl Log {
                     at += slot::detail_slots(commit.start as usize) - 1;
                 }
             } else {
-                let is_running = slot::is_running(cells[at * SLOT_WORDS + 3].load(Ordering::Relaxed));
+                let is_running =
+                    slot::is_running(cells[at * SLOT_WORDS + 3].load(Ordering::Relaxed));
                 sum.add_event(commit.site, base + commit.start, is_running);
             }
             at += 1;

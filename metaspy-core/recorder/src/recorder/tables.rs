@@ -34,7 +34,9 @@ impl<'a> Tables<'a> {
     pub fn new_page(self, rows: usize) -> Option<usize> {
         let area = self.layout.pages;
         let length = |rows: u64| {
-            rows.saturating_mul(ROW_WORDS as u64).saturating_add(page::HEADER_WORDS as u64).saturating_mul(8)
+            rows.saturating_mul(ROW_WORDS as u64)
+                .saturating_add(page::HEADER_WORDS as u64)
+                .saturating_mul(8)
         };
         let first = |at: u64| {
             let room = self.pages_room.load(Ordering::Acquire) as u64;

@@ -1,5 +1,6 @@
-//! Tally pages: the rows in which a lane counts calls without events. They lie in the recording, belong to one lane at a
-//! time, and are written with relaxed stores. So a reader sees them whether the thread runs, idles or hangs.
+//! Tally pages: the rows in which a lane counts calls without events. They lie in the recording,
+//! belong to one lane at a time, and are written with relaxed stores. So a reader sees them whether
+//! the thread runs, idles or hangs.
 //!
 //! Readers take the pages one after another, not lane by lane. When a thread ends, the next thread
 //! gets its page with all rows in place. Rows do not move, because a reader could count a moved
@@ -25,7 +26,8 @@ const MOST_ROWS: usize = 1 << 16;
 /// Eighths of a page that rows of subjects may use: while epochs are merged, and else.
 const MERGED_EIGHTHS: usize = 5;
 const EIGHTHS: usize = 4;
-/// Eighths of the places that rows, freed ones included, may use before the rows are merged: searches become long.
+/// Eighths of the places that rows, freed ones included, may use before the rows are merged:
+/// searches become long.
 const PLACES: usize = 7;
 
 /// Attempts to read boundaries that change.
@@ -62,9 +64,11 @@ pub struct Owner {
 /// The words of a row.
 pub(crate) type RowCells = [AtomicU64; ROW_WORDS];
 
-/// The address and the number of rows in one word, so that a change by a signal handler is seen completely or not at all.
+/// The address and the number of rows in one word, so that a change by a signal handler is seen
+/// completely or not at all.
 ///
-/// Rows are aligned to their 64 bytes, so the low bits of their address have room for the shift that makes an index.
+/// Rows are aligned to their 64 bytes, so the low bits of their address have room for the shift
+/// that makes an index.
 pub struct Rows(AtomicPtr<RowCells>);
 
 const SHIFT: usize = 63;
@@ -75,7 +79,8 @@ struct Nothing {
 }
 
 /// Rows that no call matches, for a lane without a page.
-static NOTHING: Nothing = Nothing { _rows: [const { [const { AtomicU64::new(0) }; ROW_WORDS] }; 2] };
+static NOTHING: Nothing =
+    Nothing { _rows: [const { [const { AtomicU64::new(0) }; ROW_WORDS] }; 2] };
 
 impl Rows {
     /// Rows that no call matches.
@@ -99,7 +104,8 @@ impl Rows {
     pub fn look(&self, key: u64, who: u64) -> Option<Row<'static>> {
         let rows = self.0.load(Relaxed);
         let first = row::product(key, who).wrapping_shr(rows.addr() as u32) as usize;
-        // SAFETY: `point` received `1 << bits` rows that are never unmapped, and the index has that many bits.
+        // SAFETY: `point` received `1 << bits` rows that are never unmapped, and the index has that
+        // many bits.
         let row = unsafe { &*rows.map_addr(|address| address & !SHIFT).add(first) };
         Some(Row(row)).filter(|row| row.is_of(key, who))
     }
@@ -129,7 +135,8 @@ impl Rows {
 pub struct Row<'a>(&'a RowCells);
 
 impl<'a> Row<'a> {
-    /// True if it is the row of this subject, and takes outcomes. A row that does not is followed by another one.
+    /// True if it is the row of this subject, and takes outcomes. A row that does not is followed
+    /// by another one.
     #[inline(always)]
     fn is_of(self, key: u64, who: u64) -> bool {
         let [own, owner, _, failed, cancelled, ..] = self.0;
@@ -225,8 +232,8 @@ impl Page {
         }
     }
 
-    /// The row of a subject at a site, created if it is missing. Without room it is the site's others row, and without room
-    /// for that it is `None`.
+    /// The row of a subject at a site, created if it is missing. Without room it is the site's
+    /// others row, and without room for that it is `None`.
     pub fn row(&self, log: &Log, owner: Owner, key: u64, who: u64) -> Option<Row<'_>> {
         self.known(key, who).or_else(|| self.search(log, owner, key, who))
     }
@@ -239,16 +246,20 @@ impl Page {
             .or_else(|| match self.merge(log, owner) {
                 Some(true) => probe(eighths(), 8),
                 Some(false) => None,
-                // They can be merged a little later, so the page does not grow before nearly all of it is in use.
+                // They can be merged a little later, so the page does not grow before nearly all of
+                // it is in use.
                 None => probe(MERGED_EIGHTHS + 2, 8),
             })
             .or_else(|| if self.grow(log, owner.lane) { probe(eighths(), PLACES) } else { None })
             // There is no larger page, and rows can be merged later.
-            .or_else(|| if eighths() == MERGED_EIGHTHS { probe(MERGED_EIGHTHS + 2, 8) } else { None });
+            .or_else(
+                || if eighths() == MERGED_EIGHTHS { probe(MERGED_EIGHTHS + 2, 8) } else { None },
+            );
         if found.is_some() {
             return found;
         }
-        // There is no room for a row of its own: it joins the site's others row. An eighth of the page is kept for those.
+        // There is no room for a row of its own: it joins the site's others row. An eighth of the
+        // page is kept for those.
         let row = self.probe(0, others_of(who), 8, 8);
         if row.is_some() {
             log.count(sb::OTHERS, 1);
@@ -256,7 +267,8 @@ impl Page {
         row
     }
 
-    /// Finds a row, or creates one while at most `eighths` eighths of the page are in use, and `places` with freed rows.
+    /// Finds a row, or creates one while at most `eighths` eighths of the page are in use, and
+    /// `places` with freed rows.
     fn probe(&self, key: u64, who: u64, eighths: usize, places: usize) -> Option<Row<'_>> {
         let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
         if rows.is_null() {
@@ -284,9 +296,11 @@ impl Page {
         Some(self.begin(row, key, who))
     }
 
-    /// True if an unused place may be used. One stays unused, where searches end, unless all rows are of subjects.
+    /// True if an unused place may be used. One stays unused, where searches end, unless all rows
+    /// are of subjects.
     fn has_room(&self, eighths: usize, places: usize) -> bool {
-        let (used, freed, rows) = (self.used.load(Relaxed), self.freed.load(Relaxed), self.mask.load(Relaxed) + 1);
+        let (used, freed, rows) =
+            (self.used.load(Relaxed), self.freed.load(Relaxed), self.mask.load(Relaxed) + 1);
         used * 8 < rows * eighths && (freed == 0 || (used + freed + 1) * 8 <= rows * places)
     }
 
@@ -297,8 +311,8 @@ impl Page {
         row
     }
 
-    /// Merges the rows of epochs that no view distinguishes. True if there is room for more rows; `None` if they cannot be
-    /// merged at this moment.
+    /// Merges the rows of epochs that no view distinguishes. True if there is room for more rows;
+    /// `None` if they cannot be merged at this moment.
     #[cold]
     fn merge(&self, log: &Log, owner: Owner) -> Option<bool> {
         let given_up = given_up();
@@ -308,7 +322,8 @@ impl Page {
         }
         let boundaries = (0..TRIES).find_map(|_| Boundaries::now());
         let (mut folder, boundaries) = log.folder_to_merge().zip(boundaries)?;
-        // A signal handler counts in no row of this page meanwhile, nor later in a row that is freed.
+        // A signal handler counts in no row of this page meanwhile, nor later in a row that is
+        // freed.
         (owner.forget_rows)();
         let Merged { used, freed, emptied, freed_now } =
             merge_epochs(log.tables(), &mut folder, &boundaries, word + head::HEADER_WORDS, rows);
@@ -333,7 +348,9 @@ impl Page {
             return false;
         }
         let inherited = (rows == FIRST_ROWS).then(|| log.inherit_page()).flatten();
-        inherited.or_else(|| log.new_page(rows)).is_some_and(|page| self.continue_in(log, lane, page))
+        inherited
+            .or_else(|| log.new_page(rows))
+            .is_some_and(|page| self.continue_in(log, lane, page))
     }
 
     fn continue_in(&self, log: &Log, lane: u64, (word, rows): (usize, usize)) -> bool {
@@ -363,15 +380,16 @@ impl Page {
 
     /// The page, for the next thread: place and rows.
     pub fn hand_on(&self) -> Option<(usize, usize)> {
-        let page = (self.rows.load(Relaxed) != 0).then(|| (self.word.load(Relaxed), self.mask.load(Relaxed) + 1));
+        let page = (self.rows.load(Relaxed) != 0)
+            .then(|| (self.word.load(Relaxed), self.mask.load(Relaxed) + 1));
         self.forget();
         page
     }
 }
 
 impl Log {
-    /// A page of an ended thread. Threads that begin together each find one. If a holder of the lock has lost its processor,
-    /// the caller creates a new page.
+    /// A page of an ended thread. Threads that begin together each find one. If a holder of the
+    /// lock has lost its processor, the caller creates a new page.
     fn inherit_page(&self) -> Option<(usize, usize)> {
         try_lock_soon(&self.lanes)?.pages.pop()
     }
@@ -381,22 +399,25 @@ impl Log {
         self.tables().new_page(rows).map(|word| (word, rows))
     }
 
-    /// Makes the page of threads without a lane, before lanes take all room: two rows for each site of the program, in an
-    /// eighth of the room at most.
+    /// Makes the page of threads without a lane, before lanes take all room: two rows for each site
+    /// of the program, in an eighth of the room at most.
     pub(super) fn reserve_late_page(&self) {
         let most = (self.layout.pages.bytes() / 8 / (ROW_WORDS * 8)).clamp(FIRST_ROWS, MOST_ROWS);
-        let rows = (site::entries().len() * 2).next_power_of_two().clamp(FIRST_ROWS, 1 << most.ilog2());
+        let rows =
+            (site::entries().len() * 2).next_power_of_two().clamp(FIRST_ROWS, 1 << most.ilog2());
         if let (Some(late), Some(page)) = (try_lock(&self.late), self.new_page(rows)) {
             late.continue_in(self, u64::from(u32::MAX), page);
         }
     }
 
-    /// Calls `f` with a row in the page of threads without a lane. It does not wait for a holder that has lost its
-    /// processor: false if the page is locked, or full.
+    /// Calls `f` with a row in the page of threads without a lane. It does not wait for a holder
+    /// that has lost its processor: false if the page is locked, or full.
     #[must_use]
     pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
         let Some(page) = try_lock_soon(&self.late) else { return false };
-        page.row(self, Owner { lane: u64::from(u32::MAX), forget_rows: || {} }, key, who).map(f).is_some()
+        page.row(self, Owner { lane: u64::from(u32::MAX), forget_rows: || {} }, key, who)
+            .map(f)
+            .is_some()
     }
 
     /// As [`Log::late_row`], with the row for all subjects of the site.

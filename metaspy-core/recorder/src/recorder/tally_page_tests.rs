@@ -31,7 +31,8 @@ fn a_page_does_not_grow_because_a_reader_keeps_its_rows_from_being_merged() {
     let page = Page::none();
     let owner = Owner { lane: 0, forget_rows: || {} };
     let who = Who { site: 1, kind: 1, epoch: 1, meta: false, lost: false }.pack();
-    let row = |key| page.row(log, owner, key, who).expect("there is room").0[row::KEY].load(Relaxed);
+    let row =
+        |key| page.row(log, owner, key, who).expect("there is room").0[row::KEY].load(Relaxed);
     let reading = log.lease();
     let first = row(0);
     let size = log.word(sb::PAGES_USED).load(Relaxed);

@@ -1,5 +1,6 @@
-//! The directory of live recordings, which `attach` and `list` read. Other files may be in it: a file is a recording if
-//! its name, its header and, while its process writes it, its lock show this.
+//! The directory of live recordings, which `attach` and `list` read. Other files may be in it: a
+//! file is a recording if its name, its header and, while its process writes it, its lock show
+//! this.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -17,7 +18,8 @@ use crate::platform::process;
 use crate::recorder::StartError;
 use crate::recording::identity::{Writer, copy_of, remove_dead, writer_of};
 
-/// Maximum bytes of all recordings of ended processes. The oldest are removed first, but none of the current run.
+/// Maximum bytes of all recordings of ended processes. The oldest are removed first, but none of
+/// the current run.
 const BUDGET: u64 = 2 << 30;
 
 /// The file with the names of recordings that were removed to make room.
@@ -40,8 +42,9 @@ pub struct Listed {
     pub run: Option<String>,
     /// True if the process still runs.
     pub alive: bool,
-    /// True if no process can write it any more. Neither this nor `alive` is true if that is unknown: the recording was not
-    /// closed, its file system has no locks, and its process may be one of another PID namespace.
+    /// True if no process can write it any more. Neither this nor `alive` is true if that is
+    /// unknown: the recording was not closed, its file system has no locks, and its process may be
+    /// one of another PID namespace.
     pub has_ended: bool,
     /// True if the process has rotated: it went on in another file.
     pub is_followed: bool,
@@ -51,8 +54,8 @@ pub struct Listed {
     pub changed: SystemTime,
 }
 
-/// The directory: `METASPY_DIR`, otherwise `metaspy` in the user's state directory, otherwise one in the temporary
-/// directory.
+/// The directory: `METASPY_DIR`, otherwise `metaspy` in the user's state directory, otherwise one
+/// in the temporary directory.
 pub fn directory() -> PathBuf {
     if let Some(chosen) = std::env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
         return chosen.into();
@@ -65,8 +68,8 @@ pub fn directory() -> PathBuf {
     }
 }
 
-/// The run of this process: `METASPY_RUN`, otherwise the run id of nextest. The recordings of a run have a directory of
-/// their own.
+/// The run of this process: `METASPY_RUN`, otherwise the run id of nextest. The recordings of a run
+/// have a directory of their own.
 pub fn run() -> Option<String> {
     let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     Some(file_name(&variable("METASPY_RUN").or_else(|| variable("NEXTEST_RUN_ID"))?, "_-"))
@@ -82,8 +85,11 @@ fn file_name(text: &str, allowed: &str) -> String {
 pub fn list() -> Vec<Listed> {
     let dir = directory();
     let mut listed = list_in(&dir, None);
-    for run in entries(&dir).filter(|path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())) {
-        listed.extend(list_in(&run, run.file_name().map(|name| name.to_string_lossy().into_owned())));
+    for run in
+        entries(&dir).filter(|path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir()))
+    {
+        listed
+            .extend(list_in(&run, run.file_name().map(|name| name.to_string_lossy().into_owned())));
     }
     listed.sort_by_key(|listed| std::cmp::Reverse(listed.changed));
     listed
@@ -101,7 +107,8 @@ fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
 pub fn removed_from(dir: &Path) -> Vec<String> {
     let mut removed = String::new();
     // In a directory of others, it may be anything.
-    let read = open_unnoted(&dir.join(REMOVED)).and_then(|file| file.take(MOST_REMOVED).read_to_string(&mut removed));
+    let read = open_unnoted(&dir.join(REMOVED))
+        .and_then(|file| file.take(MOST_REMOVED).read_to_string(&mut removed));
     if read.is_err() {
         return Vec::new();
     }
@@ -123,7 +130,8 @@ pub fn find(pid: u32) -> Option<Listed> {
     found.into_iter().next()
 }
 
-/// Why programs record nothing in the directory, if it is there and other users could change what is in it.
+/// Why programs record nothing in the directory, if it is there and other users could change what
+/// is in it.
 pub fn refusal() -> Option<String> {
     let dir = directory();
     if dir.exists() { check_own(&dir).err() } else { None }
@@ -134,11 +142,13 @@ pub fn refusal() -> Option<String> {
 pub struct Cleaned {
     /// Recordings that it removed.
     pub removed: Vec<Listed>,
-    /// Earlier files of rotations of processes that still run. They stay, because the last file alone is not the whole run.
+    /// Earlier files of rotations of processes that still run. They stay, because the last file
+    /// alone is not the whole run.
     pub kept: Vec<Listed>,
 }
 
-/// Removes the recordings of ended processes. An error if the directory belongs to other users as well.
+/// Removes the recordings of ended processes. An error if the directory belongs to other users as
+/// well.
 pub fn clean() -> std::io::Result<Cleaned> {
     if let Some(why) = refusal() {
         return Err(std::io::Error::other(why));
@@ -146,9 +156,12 @@ pub fn clean() -> std::io::Result<Cleaned> {
     let mut cleaned = Cleaned::default();
     let all = list();
     // A process of another PID namespace is known to run by the file that it writes.
-    let running: HashSet<&OsStr> = all.iter().filter(|it| it.alive).filter_map(|it| process_of(&it.path)).collect();
+    let running: HashSet<&OsStr> =
+        all.iter().filter(|it| it.alive).filter_map(|it| process_of(&it.path)).collect();
     for dead in all.iter().filter(|it| it.has_ended) {
-        if dead.is_followed && process_of(&dead.path).is_some_and(|process| running.contains(process)) {
+        if dead.is_followed
+            && process_of(&dead.path).is_some_and(|process| running.contains(process))
+        {
             cleaned.kept.push(dead.clone());
             continue;
         }
@@ -188,7 +201,8 @@ fn remove_ended(path: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Reads the name of a file (program, process and its start time, as `name-pid-start.spy`) and its header.
+/// Reads the name of a file (program, process and its start time, as `name-pid-start.spy`) and its
+/// header.
 fn look(path: &Path) -> Option<Listed> {
     let stem = path.file_name()?.to_str()?.strip_suffix(".spy")?;
     let mut parts = stem.rsplitn(3, '-');
@@ -201,8 +215,9 @@ fn look(path: &Path) -> Option<Listed> {
     let is_written = is_locked == Some(true);
     // A process that has just started has not written the header yet.
     let header = writer_of(&mut file);
-    let writer =
-        header.or_else(|| is_written.then_some(Writer { pid, start, has_closed: false, is_followed: false }))?;
+    let writer = header.or_else(|| {
+        is_written.then_some(Writer { pid, start, has_closed: false, is_followed: false })
+    })?;
     let runs = |pid, start| process::start_of(pid) == Some(start);
     let has_ended = has_ended(is_locked, writer.has_closed, runs(writer.pid, writer.start));
     let alive = is_written || runs(pid, start);
@@ -220,8 +235,9 @@ fn look(path: &Path) -> Option<Listed> {
     })
 }
 
-/// True if no process can write a recording any more. `is_locked` is `None` on a file system without locks: there a process
-/// of another PID namespace, which does not run here, may still write one that was not closed.
+/// True if no process can write a recording any more. `is_locked` is `None` on a file system
+/// without locks: there a process of another PID namespace, which does not run here, may still
+/// write one that was not closed.
 fn has_ended(is_locked: Option<bool>, has_closed: bool, runs: bool) -> bool {
     is_locked != Some(true) && (has_closed || (is_locked.is_some() && !runs))
 }
@@ -238,7 +254,8 @@ fn on_disk(meta: &fs::Metadata) -> u64 {
     }
 }
 
-/// A path for a live recording of this process. Makes room for it among the recordings of ended processes.
+/// A path for a live recording of this process. Makes room for it among the recordings of ended
+/// processes.
 pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
     make_private(&directory())?;
     make_room(budget, run().as_deref());
@@ -250,8 +267,8 @@ pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
     }))
 }
 
-/// A path with a number that no earlier file of this process had, and no other file has. Lists have the files in the
-/// order of their numbers.
+/// A path with a number that no earlier file of this process had, and no other file has. Lists have
+/// the files in the order of their numbers.
 pub(super) fn next_free(next: &AtomicU64, path: impl Fn(u64) -> PathBuf) -> PathBuf {
     loop {
         let path = path(next.fetch_add(1, Ordering::Relaxed));
@@ -280,10 +297,12 @@ fn own_name() -> String {
     format!("{name}-{pid}-{}", process::start_of(pid).unwrap_or(0))
 }
 
-/// Removes the oldest recordings of ended processes until there is room, but none of the current run, which is read as a
-/// whole. The names of removed recordings are noted, so that a sum over the others can report them.
+/// Removes the oldest recordings of ended processes until there is room, but none of the current
+/// run, which is read as a whole. The names of removed recordings are noted, so that a sum over the
+/// others can report them.
 fn make_room(budget: u64, run: Option<&str>) {
-    let is_dead = |listed: &Listed| listed.has_ended && (run.is_none() || listed.run.as_deref() != run);
+    let is_dead =
+        |listed: &Listed| listed.has_ended && (run.is_none() || listed.run.as_deref() != run);
     let mut dead: Vec<Listed> = list().into_iter().filter(is_dead).collect();
     let mut bytes: u64 = dead.iter().map(|listed| listed.bytes).sum();
     while bytes + budget > BUDGET.max(budget)
@@ -312,7 +331,8 @@ fn note_removed(path: &Path) -> std::io::Result<()> {
     writeln!(notes, "{}", path.file_name().unwrap_or_default().display())
 }
 
-/// Makes the directory, which no other user can read then, or checks that an existing one is the user's own.
+/// Makes the directory, which no other user can read then, or checks that an existing one is the
+/// user's own.
 fn make_private(dir: &Path) -> Result<(), StartError> {
     secure(dir).map_err(|why| StartError::Directory { path: dir.to_owned(), why })
 }
@@ -329,8 +349,9 @@ fn secure(dir: &Path) -> Result<(), String> {
     check_own(dir)
 }
 
-/// Checks that a directory belongs to the user, that not every user can put files there, and that no other user can replace
-/// those of this one, as members of its group can without the sticky bit. Its mode stays as it is.
+/// Checks that a directory belongs to the user, that not every user can put files there, and that
+/// no other user can replace those of this one, as members of its group can without the sticky bit.
+/// Its mode stays as it is.
 fn check_own(dir: &Path) -> Result<(), String> {
     let meta = fs::symlink_metadata(dir).map_err(|error| error.to_string())?;
     if !meta.is_dir() {
@@ -344,10 +365,15 @@ fn check_own(dir: &Path) -> Result<(), String> {
         use std::os::unix::fs::PermissionsExt;
         let mode = meta.permissions().mode();
         if mode & 0o002 != 0 {
-            return Err("every user can write there: choose a directory of your own, such as one within it".into());
+            return Err(
+                "every user can write there: choose a directory of your own, such as one within it"
+                    .into(),
+            );
         }
         if mode & 0o1020 == 0o020 {
-            return Err("its group can write there: choose another one, or run `chmod g-w` on it".into());
+            return Err(
+                "its group can write there: choose another one, or run `chmod g-w` on it".into()
+            );
         }
     }
     Ok(())
@@ -373,8 +399,9 @@ mod tests {
 
     #[test]
     fn without_locks_only_a_closed_recording_has_ended() {
-        let [open, closed] = [false, true]
-            .map(|has_closed| [Some(true), Some(false), None].map(|is_locked| has_ended(is_locked, has_closed, false)));
+        let [open, closed] = [false, true].map(|has_closed| {
+            [Some(true), Some(false), None].map(|is_locked| has_ended(is_locked, has_closed, false))
+        });
         assert_eq!((open, closed), ([false, true, false], [false, true, true]));
         assert!(!has_ended(Some(false), false, true), "its process runs");
     }

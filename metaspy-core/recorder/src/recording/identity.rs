@@ -54,20 +54,29 @@ impl Head {
     fn read(file: &mut File) -> Option<Head> {
         let mut head = Vec::new();
         file.take(HEAD).read_to_end(&mut head).ok()?;
-        let word = |at: usize| Some(u64::from_le_bytes(head.get(at * 8..at * 8 + 8)?.try_into().ok()?));
+        let word =
+            |at: usize| Some(u64::from_le_bytes(head.get(at * 8..at * 8 + 8)?.try_into().ok()?));
         let has_closed = word(sb::STATE)? == sb::STATE_CLOSED;
         let is_followed = word(sb::FOLLOWED).is_some_and(|followed| followed != 0);
-        let writer = Writer { pid: word(sb::PID)? as u32, start: word(sb::PROCESS_START)?, has_closed, is_followed };
+        let writer = Writer {
+            pid: word(sb::PID)? as u32,
+            start: word(sb::PROCESS_START)?,
+            has_closed,
+            is_followed,
+        };
         Some(Head { magic: word(sb::MAGIC)?, version: word(sb::VERSION)?, writer })
     }
 }
 
-/// What a new file begins with, in one write: the process that makes a recording of it. If that is killed before the file is
-/// a recording, the next one takes its place.
+/// What a new file begins with, in one write: the process that makes a recording of it. If that is
+/// killed before the file is a recording, the next one takes its place.
 pub(crate) fn first_bytes() -> [u8; (sb::PROCESS_START + 1) * 8] {
     let pid = std::process::id();
-    let words =
-        [(sb::VERSION, VERSION), (sb::PID, pid.into()), (sb::PROCESS_START, process::start_of(pid).unwrap_or(0))];
+    let words = [
+        (sb::VERSION, VERSION),
+        (sb::PID, pid.into()),
+        (sb::PROCESS_START, process::start_of(pid).unwrap_or(0)),
+    ];
     let mut bytes = [0; _];
     for (at, word) in words {
         bytes[at * 8..][..8].copy_from_slice(&u64::to_le_bytes(word));
@@ -89,24 +98,35 @@ pub(crate) fn copy_of(path: &Path) -> PathBuf {
     path.into()
 }
 
-/// Removes a recording whose process has ended, also one that it only began, or that this process has closed or replaces.
-/// Anything else stays, and is an error: a file that is no recording, also an empty one, a recording that another process
-/// writes, and one that this process began as another program, or that another copy of this library writes in it.
+/// Removes a recording whose process has ended, also one that it only began, or that this process
+/// has closed or replaces. Anything else stays, and is an error: a file that is no recording, also
+/// an empty one, a recording that another process writes, and one that this process began as
+/// another program, or that another copy of this library writes in it.
 pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
-    let other = || io::Error::new(io::ErrorKind::AlreadyExists, "a file that is no recording exists at this path");
+    let other = || {
+        io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "a file that is no recording exists at this path",
+        )
+    };
     if !found.is_file() {
         return Err(other());
     }
     let mut file = open_unnoted(path)?;
     await_first_bytes(&file, || std::thread::sleep(Duration::from_millis(1)));
-    // The lock is held until the file is removed, so two processes do not remove each other's new file.
+    // The lock is held until the file is removed, so two processes do not remove each other's new
+    // file.
     let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
     let writer = maker_of(&mut file);
     let is_busy = match writer {
-        Some(Writer { pid, start, has_closed, .. }) if is_own(pid, start) => !has_closed && !recorder::has_file(&found),
+        Some(Writer { pid, start, has_closed, .. }) if is_own(pid, start) => {
+            !has_closed && !recorder::has_file(&found)
+        }
         // A file system may have no locks.
-        Some(Writer { pid, start, has_closed: false, .. }) => is_locked || process::start_of(pid) == Some(start),
+        Some(Writer { pid, start, has_closed: false, .. }) => {
+            is_locked || process::start_of(pid) == Some(start)
+        }
         _ => is_locked,
     };
     match writer {
@@ -116,22 +136,26 @@ pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Waits while a file is empty, as one is that another process has made a moment ago; `wait` is called some times at most.
+/// Waits while a file is empty, as one is that another process has made a moment ago; `wait` is
+/// called some times at most.
 fn await_first_bytes(file: &File, mut wait: impl FnMut()) {
     let is_empty = || file.metadata().is_ok_and(|metadata| metadata.len() == 0);
     (0..MOMENTS).take_while(|_| is_empty()).for_each(|_| wait());
 }
 
-/// True if this process has the number, and began at this time: numbers are used again, also in other namespaces.
+/// True if this process has the number, and began at this time: numbers are used again, also in
+/// other namespaces.
 fn is_own(pid: u32, start: u64) -> bool {
     pid == std::process::id() && process::start_of(pid).unwrap_or(0) == start
 }
 
-/// The build id that the linker wrote into an ELF program, in hexadecimal; otherwise size and time of its file.
+/// The build id that the linker wrote into an ELF program, in hexadecimal; otherwise size and time
+/// of its file.
 pub(crate) fn build_id(program: &Path) -> String {
     note_in(program).unwrap_or_else(|| {
         let Ok(meta) = std::fs::metadata(program) else { return String::new() };
-        let changed = meta.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        let changed =
+            meta.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         format!("{}-{}", meta.len(), changed.map_or(0, |since| since.as_secs()))
     })
 }
@@ -154,7 +178,8 @@ mod tests {
 
     #[test]
     fn a_file_that_another_process_has_just_made_is_busy_once_it_has_its_first_bytes() {
-        let path = std::env::temp_dir().join(format!("metaspy-test-moment-{}.spy", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("metaspy-test-moment-{}.spy", std::process::id()));
         std::fs::write(&path, "").expect("the file is ours");
         let file = File::open(&path).expect("it is there");
         let mut waits = 0;

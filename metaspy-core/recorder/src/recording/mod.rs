@@ -34,17 +34,19 @@ use crate::store::Store;
 pub const DEFAULT_BUDGET: u64 = 256 << 20;
 /// The default budget of a growing recording: 64 GiB.
 pub const GROW_BUDGET: u64 = 64 << 30;
-/// The smallest and the largest budget. A recording with a budget out of this range takes the nearest and notes this.
+/// The smallest and the largest budget. A recording with a budget out of this range takes the
+/// nearest and notes this.
 pub const BUDGETS: std::ops::RangeInclusive<u64> = layout::SMALLEST..=layout::LARGEST;
 
 /// A recording that this process writes.
 ///
-/// It lasts until another one starts or the process ends. If the program starts one, this also ends the one that the
-/// environment selected, and is reported. A program that starts none has one in memory as soon as a profiler is installed.
+/// It lasts until another one starts or the process ends. If the program starts one, this also ends
+/// the one that the environment selected, and is reported. A program that starts none has one in
+/// memory as soon as a profiler is installed.
 ///
-/// With `METASPY_RECORD=live` or a path in the environment, a program is recorded from its start. `METASPY_OBSERVE` then
-/// selects the sites, in addition to the program's own profilers: selectors separated by commas. Unset, it selects
-/// everything; empty, nothing.
+/// With `METASPY_RECORD=live` or a path in the environment, a program is recorded from its start.
+/// `METASPY_OBSERVE` then selects the sites, in addition to the program's own profilers: selectors
+/// separated by commas. Unset, it selects everything; empty, nothing.
 ///
 /// ```
 /// use metaspy_recorder::recording::Recording;
@@ -74,8 +76,8 @@ impl Recording {
         Builder::new(Place::Live)
     }
 
-    /// The current recording of this process. Starts the default one if there is none: in memory, also if the one that
-    /// `METASPY_RECORD` selects cannot be made.
+    /// The current recording of this process. Starts the default one if there is none: in memory,
+    /// also if the one that `METASPY_RECORD` selects cannot be made.
     pub fn current() -> Result<Recording, StartError> {
         names::register();
         Ok(Recording { log: requested::ensure_or_use_memory()? })
@@ -93,11 +95,13 @@ impl Recording {
         recorder::current().map(|log| Recording { log })
     }
 
-    /// Starts a recording in a forked child, which records nothing before this: the one that the environment selects, in a
-    /// file beside that of its parent, `run.4711.spy` beside `run.spy`. `None` if the parent had none of the environment's.
+    /// Starts a recording in a forked child, which records nothing before this: the one that the
+    /// environment selects, in a file beside that of its parent, `run.4711.spy` beside `run.spy`.
+    /// `None` if the parent had none of the environment's.
     ///
-    /// It allocates and starts a thread, so the child of a program with several threads may call it only where it may do
-    /// the same. Sites stay armed as they are in the parent; its method profilers do not run in the child.
+    /// It allocates and starts a thread, so the child of a program with several threads may call it
+    /// only where it may do the same. Sites stay armed as they are in the parent; its method
+    /// profilers do not run in the child.
     ///
     /// # Errors
     ///
@@ -136,7 +140,9 @@ impl Recording {
         }
         match (self.log.region(), self.path()) {
             (None, Some(path)) => Store::open(path),
-            (region, _) => Store::of_writer(region.unwrap_or_else(|| self.log.region.clone()), self.log.layout),
+            (region, _) => {
+                Store::of_writer(region.unwrap_or_else(|| self.log.region.clone()), self.log.layout)
+            }
         }
     }
 
@@ -145,12 +151,14 @@ impl Recording {
         self.log.close();
     }
 
-    /// Does a round of the collector's work, in a recording without its thread. True if there is more to do.
+    /// Does a round of the collector's work, in a recording without its thread. True if there is
+    /// more to do.
     pub fn collect(&self) -> bool {
         self.log.collect_once()
     }
 
-    /// Writes the names that were registered since the collector last did. A process may end before it does so again.
+    /// Writes the names that were registered since the collector last did. A process may end before
+    /// it does so again.
     #[doc(hidden)]
     pub fn write_names(&self) {
         recorder::sync_names(self.log);
@@ -175,7 +183,10 @@ impl Recording {
 
 impl std::fmt::Debug for Recording {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recording").field("path", &self.path()).field("blocks", &self.log.layout.blocks).finish()
+        f.debug_struct("Recording")
+            .field("path", &self.path())
+            .field("blocks", &self.log.layout.blocks)
+            .finish()
     }
 }
 
@@ -225,12 +236,14 @@ impl Builder {
         self
     }
 
-    /// Rules that say which events stay when they leave the window, separated by semicolons, as in `METASPY_KEEP`. An event
-    /// that meets one is kept with its causes, its effects and its links, in a quarter of the budget at most. When there is
-    /// no more room, the least surprising ones give way.
+    /// Rules that say which events stay when they leave the window, separated by semicolons, as in
+    /// `METASPY_KEEP`. An event that meets one is kept with its causes, its effects and its links,
+    /// in a quarter of the budget at most. When there is no more room, the least surprising ones
+    /// give way.
     ///
-    /// A rule is a [`Filter`](crate::store::Filter) (`outcome:failed`, `site:request took:>10ms`), or asks for the longest
-    /// events of each site: `took:>p99.9 at site:request`. `room:40%` allows another part of the budget.
+    /// A rule is a [`Filter`](crate::store::Filter) (`outcome:failed`, `site:request took:>10ms`),
+    /// or asks for the longest events of each site: `took:>p99.9 at site:request`. `room:40%`
+    /// allows another part of the budget.
     ///
     /// ```
     /// use metaspy_recorder::recording::Recording;
@@ -251,22 +264,25 @@ impl Builder {
         self
     }
 
-    /// False to leave out the sites that the linker collected from this program. Sites that are registered at run time, such
-    /// as the productions of a grammar, are then the only ones in the recording.
+    /// False to leave out the sites that the linker collected from this program. Sites that are
+    /// registered at run time, such as the productions of a grammar, are then the only ones in the
+    /// recording.
     pub fn linked_sites(mut self, wanted: bool) -> Self {
         self.linked_sites = wanted;
         self
     }
 
-    /// True to let the crawler arm and disarm sites and subjects while the program runs, for processes of the same user. It
-    /// needs a file. A socket beside it, `run.spy.control`, takes the requests; the collector applies them.
+    /// True to let the crawler arm and disarm sites and subjects while the program runs, for
+    /// processes of the same user. It needs a file. A socket beside it, `run.spy.control`, takes
+    /// the requests; the collector applies them.
     pub fn controlled(mut self, wanted: bool) -> Self {
         self.controlled = wanted;
         self
     }
 
-    /// True to guard the process against a truncation of the file by another process: the process continues, and the cut
-    /// part is lost. The guard is a signal handler (SIGBUS) that passes foreign signals on.
+    /// True to guard the process against a truncation of the file by another process: the process
+    /// continues, and the cut part is lost. The guard is a signal handler (SIGBUS) that passes
+    /// foreign signals on.
     pub fn guarded(mut self, wanted: bool) -> Self {
         self.guarded = wanted;
         self
@@ -287,7 +303,16 @@ impl Builder {
         let linked_names = self.linked_sites.then(names::linked_bytes);
         let keep = self.keep.parse().map_err(StartError::Keep)?;
         let (may_be_in_memory, earlier_files) = (true, 0);
-        let spec = Spec { backing, budget, policy, collector, may_be_in_memory, linked_names, earlier_files, keep };
+        let spec = Spec {
+            backing,
+            budget,
+            policy,
+            collector,
+            may_be_in_memory,
+            linked_names,
+            earlier_files,
+            keep,
+        };
         names::register();
         let log = recorder::start(spec, requested::note_end)?;
         if self.controlled {
@@ -318,8 +343,8 @@ fn guard(log: &Log) {
     }
 }
 
-/// Guards this process against truncation of mapped recordings: the cut part reads as zeros. Stores that are opened later
-/// are guarded as well.
+/// Guards this process against truncation of mapped recordings: the cut part reads as zeros. Stores
+/// that are opened later are guarded as well.
 pub fn guard_against_truncation() {
     truncation::install();
 }

@@ -18,7 +18,8 @@ pub(super) fn register() {
 /// Bytes of the names of all sites that the linker collected.
 pub(super) fn linked_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| site::linked_sites().map(|site| site_entry(SiteId(0), site).bytes()).sum())
+    *BYTES
+        .get_or_init(|| site::linked_sites().map(|site| site_entry(SiteId(0), site).bytes()).sum())
 }
 
 /// The name of a site.
@@ -41,7 +42,9 @@ impl Listener for Names {
             written.sites += 1;
         }
         for (id, kind) in registered_since(written.kinds) {
-            log.append(Draft::new(Entry::Kind, u32::from(id.0)).word(kind.nature as u64).text(kind.name));
+            log.append(
+                Draft::new(Entry::Kind, u32::from(id.0)).word(kind.nature as u64).text(kind.name),
+            );
             written.kinds += 1;
         }
     }

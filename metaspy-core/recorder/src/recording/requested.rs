@@ -1,8 +1,8 @@
-//! The recording that the environment selects, with `METASPY_RECORD` and `METASPY_BUDGET`. With `METASPY_CONTROL=1`, the
-//! crawler may arm and disarm sites while the program runs.
+//! The recording that the environment selects, with `METASPY_RECORD` and `METASPY_BUDGET`. With
+//! `METASPY_CONTROL=1`, the crawler may arm and disarm sites while the program runs.
 //!
-//! It never makes the program fail: a recording that cannot be made is reported once, and the program's own profilers use
-//! memory.
+//! It never makes the program fail: a recording that cannot be made is reported once, and the
+//! program's own profilers use memory.
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -59,14 +59,16 @@ pub(super) fn ensure_or_use_memory() -> Result<&'static Log, StartError> {
     }
 }
 
-/// Reports, once, that the recording cannot be made. The process has none in a file from now on, unless it starts one.
+/// Reports, once, that the recording cannot be made. The process has none in a file from now on,
+/// unless it starts one.
 pub fn refuse(error: &StartError) {
     if !IS_REFUSED.swap(true, Ordering::Relaxed) {
         warn(&format!("nothing is recorded: {error}"));
     }
 }
 
-/// Starts the selected recording in a forked child of a process that had it. `None` if that process had none.
+/// Starts the selected recording in a forked child of a process that had it. `None` if that process
+/// had none.
 pub(super) fn in_forked_child() -> Result<Option<&'static Log>, StartError> {
     let has_none = SELECTED.load(Ordering::Relaxed) == 0 || recorder::current().is_some();
     if has_none { Ok(None) } else { ensure(Otherwise::Live).map(Some) }
@@ -82,13 +84,18 @@ pub(super) fn note_end(log: &Log, next: &Log) {
             None => "What follows is in its memory only".to_owned(),
         };
         let ended = file.path().display();
-        let note = format!("The program starts a recording of its own: METASPY_RECORD={ended} ends here. {place}.");
+        let note = format!(
+            "The program starts a recording of its own: METASPY_RECORD={ended} ends here. {place}."
+        );
         log.note(&note);
         warn(&note);
     }
 }
 
-fn ensure_in(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<&'static Log, StartError> {
+fn ensure_in(
+    otherwise: Otherwise,
+    place: fn(&Path) -> PathBuf,
+) -> Result<&'static Log, StartError> {
     let mut is_new = false;
     let log = recorder::ensure(|| {
         is_new = true;
@@ -113,11 +120,17 @@ fn select(log: &'static Log) {
     }
 }
 
-/// Starts the recording that follows a selected one in the rotation. `None` if the program ends, or has started one of its
-/// own. On a full disk it is an error: recordings in memory would add up.
+/// Starts the recording that follows a selected one in the rotation. `None` if the program ends, or
+/// has started one of its own. On a full disk it is an error: recordings in memory would add up.
 pub(super) fn follow(log: &'static Log) -> Result<Option<&'static Log>, StartError> {
     let earlier_files = log.word(sb::EARLIER_FILES).load(Ordering::Relaxed) + 1;
-    let next = || Ok(Spec { earlier_files, may_be_in_memory: false, ..spec(Otherwise::Live, next_of_this_process)? });
+    let next = || {
+        Ok(Spec {
+            earlier_files,
+            may_be_in_memory: false,
+            ..spec(Otherwise::Live, next_of_this_process)?
+        })
+    };
     let Some(next) = recorder::follow(log, next)? else { return Ok(None) };
     select(next);
     if let Some(Ok(file)) = log.file.as_ref().map(|file| file.get()) {
@@ -164,7 +177,9 @@ fn keep() -> Rules {
     let text = std::env::var("METASPY_KEEP").unwrap_or_default();
     text.parse().unwrap_or_else(|error| {
         static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| warn(&format!("METASPY_KEEP: {error}; nothing is kept beyond the window")));
+        ONCE.call_once(|| {
+            warn(&format!("METASPY_KEEP: {error}; nothing is kept beyond the window"))
+        });
         Rules::default()
     })
 }
@@ -172,7 +187,9 @@ fn keep() -> Rules {
 /// Reports a path that looks like a switch or a misspelt word.
 fn report_word(path: &OsStr) {
     let word = path.to_string_lossy().trim().to_lowercase();
-    if ["live", "memory", "0", "1", "on", "off", "yes", "no", "true", "false"].contains(&word.as_str()) {
+    if ["live", "memory", "0", "1", "on", "off", "yes", "no", "true", "false"]
+        .contains(&word.as_str())
+    {
         warn(&format!(
             "METASPY_RECORD={} is a path: the recording is a file of this name here. Write `live`, `memory`, or a name that \
              ends with `.spy`",
@@ -189,7 +206,9 @@ fn of_this_process(path: &Path) -> PathBuf {
 /// The next file of this process in the rotation: `run.4711.000002.spy` after `run.spy`.
 fn next_of_this_process(path: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(2);
-    directory::next_free(&NEXT, |number| beside(path, format!("{}.{number:06}", std::process::id())))
+    directory::next_free(&NEXT, |number| {
+        beside(path, format!("{}.{number:06}", std::process::id()))
+    })
 }
 
 fn beside(path: &Path, middle: String) -> PathBuf {

@@ -1,8 +1,8 @@
-//! Rotation: with `METASPY_ROTATE=256MiB,1h`, the recording that the environment selects continues in another file when it
-//! is large or old. The one before is closed then, so its file is complete.
+//! Rotation: with `METASPY_ROTATE=256MiB,1h`, the recording that the environment selects continues
+//! in another file when it is large or old. The one before is closed then, so its file is complete.
 //!
-//! A thread of its own watches. No hook waits: lanes continue in the next log when they meet its epoch, as always when a
-//! recording replaces another one.
+//! A thread of its own watches. No hook waits: lanes continue in the next log when they meet its
+//! epoch, as always when a recording replaces another one.
 //!
 //! A rotation is one recording after another, instead of segments of one recording. So every file
 //! is complete, and every reader takes it.
@@ -37,7 +37,11 @@ impl Rotation {
         *SELECTED.get_or_init(|| {
             let value = std::env::var("METASPY_ROTATE").ok().filter(|value| !value.is_empty())?;
             let rotation = Self::parse(&value);
-            rotation.map_err(|error| warn(&format!("METASPY_ROTATE: {error}; the recording does not rotate"))).ok()
+            rotation
+                .map_err(|error| {
+                    warn(&format!("METASPY_ROTATE: {error}; the recording does not rotate"))
+                })
+                .ok()
         })
     }
 
@@ -45,15 +49,24 @@ impl Rotation {
         let mut rotation = Rotation { bytes: None, age: None };
         for part in text.split(',').map(str::trim) {
             match (parse_size(part), parse_duration_ns(part)) {
-                (Ok(bytes), _) if bytes > 0 && rotation.bytes.is_none() => rotation.bytes = Some(bytes),
-                (_, Ok(ns)) if ns > 0 && rotation.age.is_none() => rotation.age = Some(Duration::from_nanos(ns)),
-                _ => return Err(format!("`{text}` is no size and age: write 256MiB, 1h, or 256MiB,1h")),
+                (Ok(bytes), _) if bytes > 0 && rotation.bytes.is_none() => {
+                    rotation.bytes = Some(bytes)
+                }
+                (_, Ok(ns)) if ns > 0 && rotation.age.is_none() => {
+                    rotation.age = Some(Duration::from_nanos(ns))
+                }
+                _ => {
+                    return Err(format!(
+                        "`{text}` is no size and age: write 256MiB, 1h, or 256MiB,1h"
+                    ));
+                }
             }
         }
         Ok(rotation)
     }
 
-    /// True if the log is three quarters full, so that no event has left it, or if a thread has called hooks and it is old.
+    /// True if the log is three quarters full, so that no event has left it, or if a thread has
+    /// called hooks and it is old.
     fn is_due(&self, log: &Log, began: Instant) -> bool {
         log.used_blocks() >= log.layout.blocks / 4 * 3
             || (self.age.is_some_and(|age| began.elapsed() >= age) && log.was_written())
@@ -71,7 +84,8 @@ impl Rotation {
         }
     }
 
-    /// Returns when the program ends, when it starts a recording of its own, and when no recording can follow.
+    /// Returns when the program ends, when it starts a recording of its own, and when no recording
+    /// can follow.
     fn follow(self, mut log: &'static Log) {
         let mut began = Instant::now();
         let mut is_reported = false;
@@ -96,7 +110,9 @@ impl Rotation {
                     thread::sleep(RETRY);
                 }
                 Err(error) => {
-                    let note = format!("The recording rotates no more, and this is its last file: {error}.");
+                    let note = format!(
+                        "The recording rotates no more, and this is its last file: {error}."
+                    );
                     log.note(&note);
                     warn(&note);
                     return;
@@ -112,12 +128,17 @@ mod tests {
 
     #[test]
     fn a_rotation_is_a_size_an_age_or_both() {
-        let of = |bytes, seconds: Option<u64>| Ok(Rotation { bytes, age: seconds.map(Duration::from_secs) });
+        let of = |bytes, seconds: Option<u64>| {
+            Ok(Rotation { bytes, age: seconds.map(Duration::from_secs) })
+        };
         assert_eq!(Rotation::parse("256MiB,1h"), of(Some(256 << 20), Some(3_600)));
         assert_eq!(Rotation::parse("90s, 1GiB"), of(Some(1 << 30), Some(90)));
         assert_eq!(Rotation::parse("4MiB"), of(Some(4 << 20), None));
         for wrong in ["often", "1h,2h", "1MiB,1MiB", "0", "0s", "1h,", ","] {
-            assert!(Rotation::parse(wrong).is_err_and(|error| error.contains("256MiB,1h")), "{wrong}");
+            assert!(
+                Rotation::parse(wrong).is_err_and(|error| error.contains("256MiB,1h")),
+                "{wrong}"
+            );
         }
     }
 }

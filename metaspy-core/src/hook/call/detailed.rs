@@ -10,7 +10,8 @@ use crate::recorder::{self, About};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// Begins an event with the arguments and handlers that the plan requires. `reify` runs only if they are required.
+/// Begins an event with the arguments and handlers that the plan requires. `reify` runs only if
+/// they are required.
 #[cold]
 pub(super) fn begin_detailed<'a>(
     site: &'static Site,
@@ -41,7 +42,11 @@ pub(super) fn begin_detailed<'a>(
         cause: EventId::from_raw(begun.before),
         event: call.event(),
         // Only handlers read them here.
-        arguments: if requirements.handlers.is_empty() { Vec::new() } else { details::read(reified.bytes.as_slice()) },
+        arguments: if requirements.handlers.is_empty() {
+            Vec::new()
+        } else {
+            details::read(reified.bytes.as_slice())
+        },
         outcome: None,
         receiver: reified.receiver,
     };

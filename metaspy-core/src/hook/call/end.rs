@@ -48,7 +48,8 @@ impl Call {
     #[inline(always)]
     pub fn finish(&mut self, outcome: Outcome) {
         // A call that was only counted needs nothing more if it ended well.
-        let is_done = self.begun.id == recorder::COUNTED && matches!(outcome, Outcome::Returned | Outcome::Succeeded);
+        let is_done = self.begun.id == recorder::COUNTED
+            && matches!(outcome, Outcome::Returned | Outcome::Succeeded);
         if self.begun.id != 0 && !is_done {
             end(self, outcome);
         }
@@ -67,7 +68,9 @@ impl Call {
     /// The outcome of a call that ends without stating one.
     fn unannounced(&self) -> Outcome {
         match self.begun.about.outcome() {
-            _ if std::thread::panicking() && !self.begun.about.is(About::PANICKING) => Outcome::Panicked,
+            _ if std::thread::panicking() && !self.begun.about.is(About::PANICKING) => {
+                Outcome::Panicked
+            }
             Outcome::Running => Outcome::Returned,
             announced => announced,
         }
@@ -98,7 +101,8 @@ fn end_inlined(call: &mut Call, outcome: Outcome) {
     if call.begun.about.is(About::LOOKED_INTO) {
         return end_looked_into(call, site, outcome);
     }
-    // SAFETY: a call that began on a thread ends on it, and a thread's lane is there as long as the thread.
+    // SAFETY: a call that began on a thread ends on it, and a thread's lane is there as long as the
+    // thread.
     let lane = unsafe { &*call.lane };
     recorder::end(lane, &call.begun, Config::of(site).site(), call.key, outcome);
 }

@@ -27,7 +27,8 @@ use crate::subject::{Subject, receiver};
 use detailed::begin_detailed;
 use path::Path;
 
-/// A call that is being observed. Dropping it ends its event: *panicked* if a panic began since, else *returned*.
+/// A call that is being observed. Dropping it ends its event: *panicked* if a panic began since,
+/// else *returned*.
 ///
 /// It belongs to the thread of the call: no guard lives across an await.
 #[must_use = "dropping it ends the event"]
@@ -35,7 +36,8 @@ pub struct Call {
     begun: Begun,
     key: u64,
     site: Option<&'static Site>,
-    /// Of the thread that it began on, which is also where it ends: the pointer keeps it from being sent.
+    /// Of the thread that it began on, which is also where it ends: the pointer keeps it from being
+    /// sent.
     lane: *const Lane,
     /// The call as method profilers see it.
     pub(super) activation: Option<Activation>,
@@ -45,7 +47,8 @@ pub struct Call {
 const _: () = assert!(size_of::<Call>() <= 64);
 
 // A call is made in its frame and never moved.
-const _: () = assert!(size_of::<Call>() <= size_of::<Frame>() && align_of::<Call>() <= align_of::<Frame>());
+const _: () =
+    assert!(size_of::<Call>() <= size_of::<Frame>() && align_of::<Call>() <= align_of::<Frame>());
 
 /// Makes a call in its frame.
 #[inline(always)]
@@ -63,12 +66,21 @@ pub fn enter(site: &'static Site, subject: Subject) -> Call {
     enter_with(site, subject, |_| ())
 }
 
-/// Begins a call whose arguments and receiver may be recorded: `reify` runs only if they are required.
+/// Begins a call whose arguments and receiver may be recorded: `reify` runs only if they are
+/// required.
 #[inline(always)]
-pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Call {
+pub fn enter_with<'a>(
+    site: &'static Site,
+    subject: Subject,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Call {
     // The words of the site were stored before its arm word, which the caller has just read.
     fence(Ordering::Acquire);
-    if is_selected(site, subject) { record(site, subject, Config::of(site), reify) } else { Call::inert() }
+    if is_selected(site, subject) {
+        record(site, subject, Config::of(site), reify)
+    } else {
+        Call::inert()
+    }
 }
 
 /// As [`enter`], the call made in its frame, or in one word.
@@ -102,11 +114,18 @@ pub(super) fn is_selected(site: &Site, subject: Subject) -> bool {
     filter == ALL_SUBJECTS || filter & subject.bit() != 0
 }
 
-/// Begins an event in one word, as most calls are. Every rare case leaves in a tail call, so that the common one saves no
-/// registers.
+/// Begins an event in one word, as most calls are. Every rare case leaves in a tail call, so that
+/// the common one saves no registers.
 #[inline(never)]
-fn enter_event<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, config: Config) -> Entered<'f> {
-    let Some(lane) = recorder::joined_lane() else { return begin(frame, site, subject, config, |_| ()) };
+fn enter_event<'f>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    config: Config,
+) -> Entered<'f> {
+    let Some(lane) = recorder::joined_lane() else {
+        return begin(frame, site, subject, config, |_| ());
+    };
     if config.is_full() {
         begin_lean::<true>(frame, site, subject, lane, config)
     } else if recorder::is_next_untimed(lane) {
@@ -133,7 +152,11 @@ fn begin_lean<'f, const TIMED: bool>(
 
 /// A sampled call that is timed, on a thread that has a lane.
 #[inline(never)]
-pub(super) fn begin_next_timed<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+pub(super) fn begin_next_timed<'f>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+) -> Entered<'f> {
     let (lane, config) = (recorder::own_lane(), Config::of(site));
     recorder::choose_timed(lane, config.sample());
     begin_lean::<true>(frame, site, subject, lane, config)
@@ -194,7 +217,12 @@ pub(super) fn begin_profiled<'f, 'a>(
 
 /// Records a call on a selected subject.
 #[inline(never)]
-fn record<'a>(site: &'static Site, subject: Subject, config: Config, reify: impl FnOnce(&mut Reify<'a>)) -> Call {
+fn record<'a>(
+    site: &'static Site,
+    subject: Subject,
+    config: Config,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Call {
     let begun = match Path::of(site, subject, config) {
         Path::Off => return Call::inert(),
         Path::Count => recorder::tally(config.site(), subject),
@@ -206,14 +234,18 @@ fn record<'a>(site: &'static Site, subject: Subject, config: Config, reify: impl
 
 /// Counts a call about a subject whose key has a place in a bucket. `None`: it was not counted.
 #[inline(always)]
-pub fn count_in_bucket<'f>(cell: &Cell, site: &'static Site, subject: Subject) -> Option<Entered<'f>> {
+pub fn count_in_bucket<'f>(
+    cell: &Cell,
+    site: &'static Site,
+    subject: Subject,
+) -> Option<Entered<'f>> {
     let row = recorder::count_in_bucket(cell, site.tally.load(Relaxed), subject)?;
     // SAFETY: it is what `adapter` ends; rows stay.
     Some(unsafe { Entered::from_raw(row.marked()) })
 }
 
-/// Counts a call at a site that only counts, if the thread did not count it by itself. `None`: it was not counted, and must
-/// be entered.
+/// Counts a call at a site that only counts, if the thread did not count it by itself. `None`: it
+/// was not counted, and must be entered.
 #[inline(always)]
 pub fn count(site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
     site.tally_row().and_then(|tally| count_in(Counters::of_thread(), site, tally, subject))
@@ -236,17 +268,19 @@ pub(super) fn count_in(
     Some(unsafe { Entered::from_raw(row.marked()) })
 }
 
-/// Counts a call whose end is not seen, if the thread did not count it by itself. These cells may count further calls.
+/// Counts a call whose end is not seen, if the thread did not count it by itself. These cells may
+/// count further calls.
 pub(super) fn count_entry(cells: &EntryCells, site: &'static Site) {
-    let is_counted = site.tally_row().is_some_and(|tally| recorder::count_entry(site, tally, cells));
+    let is_counted =
+        site.tally_row().is_some_and(|tally| recorder::count_entry(site, tally, cells));
     let config = Config::of(site);
     if !is_counted && config.is_tally() {
         recorder::tally(config.site(), Subject::NONE);
     }
 }
 
-/// As [`count_entry`], and once more in the context of the call. Returns the context that the thread goes back to; `None`: it
-/// stays where it is.
+/// As [`count_entry`], and once more in the context of the call. Returns the context that the
+/// thread goes back to; `None`: it stays where it is.
 pub(super) fn count_in_context(
     cells: &EntryCells,
     word: &ContextWord,
@@ -257,7 +291,8 @@ pub(super) fn count_in_context(
     let lane = recorder::own_lane();
     let is_at_work = lane.gate.is_busy();
     count_entry(cells, site);
-    // What the profiler calls has no context, and neither has a call in a signal handler that interrupts a hook.
+    // What the profiler calls has no context, and neither has a call in a signal handler that
+    // interrupts a hook.
     if is_at_work || lane.level() != 0 {
         return None;
     }

@@ -22,7 +22,11 @@ impl Path {
     /// The path of a call on a subject that the filter of its site selects.
     #[inline(always)]
     pub fn of(site: &Site, subject: Subject, config: Config) -> Self {
-        if config.has_plan() { Path::planned(site, subject, config) } else { Path::in_mode(config.mode(), config) }
+        if config.has_plan() {
+            Path::planned(site, subject, config)
+        } else {
+            Path::in_mode(config.mode(), config)
+        }
     }
 
     #[inline(never)]
@@ -42,7 +46,9 @@ impl Path {
         match mode {
             Mode::Off => Path::Off,
             Mode::Tally => Path::Count,
-            Mode::Sampled => Path::Event { timed: recorder::is_timed(recorder::own_lane(), config.sample()) },
+            Mode::Sampled => {
+                Path::Event { timed: recorder::is_timed(recorder::own_lane(), config.sample()) }
+            }
             Mode::Full => Path::Event { timed: true },
         }
     }

@@ -1,7 +1,8 @@
 //! The spans that a thread is in, in the order in which it entered them.
 //!
-//! Calls nest; spans need not: a thread may leave an outer span before an inner one. So it remembers for each where it
-//! was before, and when one goes from the middle, the one above it goes back to where the lower one would have gone.
+//! Calls nest; spans need not: a thread may leave an outer span before an inner one. So it
+//! remembers for each where it was before, and when one goes from the middle, the one above it goes
+//! back to where the lower one would have gone.
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,8 +10,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::clock;
 use crate::recorder::{About, Lane};
 
-/// A thread that is in more spans than this does not go into further ones: guards that are forgotten must not take
-/// memory without bound.
+/// A thread that is in more spans than this does not go into further ones: guards that are
+/// forgotten must not take memory without bound.
 const STAYS_MAX: usize = 4096;
 
 /// A thread is in a span.

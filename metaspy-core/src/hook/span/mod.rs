@@ -1,4 +1,5 @@
-//! A span: one event from its creation to its close, entered and left in between, on whatever threads.
+//! A span: one event from its creation to its close, entered and left in between, on whatever
+//! threads.
 //!
 //! A span's idle time is measured at creation, entry, exit and close. An early entry does not count
 //! as the creation, because the wait of a future before its first poll is what people look for.
@@ -53,15 +54,16 @@ fn within<R>(event: u64, begin: impl FnOnce() -> R) -> R {
     begin()
 }
 
-/// A span that a thread was in once, and for all of its time but fewer ticks than these, has no mark that says so: it
-/// would double what a span takes. 2,048 ticks are about a microsecond.
+/// A span that a thread was in once, and for all of its time but fewer ticks than these, has no
+/// mark that says so: it would double what a span takes. 2,048 ticks are about a microsecond.
 const IDLE_MIN: u64 = 2048;
 
-/// One span, or room for one. While it lasts it may be entered and left on any number of threads, again and again, and
-/// out of order. The current event of a thread is the span that it entered last.
+/// One span, or room for one. While it lasts it may be entered and left on any number of threads,
+/// again and again, and out of order. The current event of a thread is the span that it entered
+/// last.
 ///
-/// Words only, so that a span costs no allocation where its room is used again: `begin` may follow `end`. The owner
-/// orders the two.
+/// Words only, so that a span costs no allocation where its room is used again: `begin` may follow
+/// `end`. The owner orders the two.
 #[derive(Default)]
 pub struct SpanCall {
     /// The event, as in [`Begun`]; 0 = nothing began.
@@ -69,8 +71,8 @@ pub struct SpanCall {
     start: AtomicU64,
     about: AtomicU64,
     key: AtomicU64,
-    /// Of the thread that it began on, and of all others: the first is written by one thread only, which spares it the
-    /// bus lock.
+    /// Of the thread that it began on, and of all others: the first is written by one thread only,
+    /// which spares it the bus lock.
     here: Within,
     elsewhere: Within,
     site: AtomicU32,
@@ -103,7 +105,13 @@ impl SpanCall {
 
     /// Begins a span at a site that is armed. The thread stays in the event that it is in.
     #[inline]
-    pub fn begin<'a>(&self, site: &'static Site, subject: Subject, cause: Cause, reify: impl FnOnce(&mut Reify<'a>)) {
+    pub fn begin<'a>(
+        &self,
+        site: &'static Site,
+        subject: Subject,
+        cause: Cause,
+        reify: impl FnOnce(&mut Reify<'a>),
+    ) {
         if cause != Cause::Around || !self.begin_at_once(site, subject) {
             let begun = cause.of(|| {
                 let begun = super::enter_with(site, subject, reify).into_begun();
@@ -176,12 +184,15 @@ impl SpanCall {
         }
     }
 
-    /// This thread comes out of it, and is where it was before; if it went further in since, it stays there.
+    /// This thread comes out of it, and is where it was before; if it went further in since, it
+    /// stays there.
     pub fn leave(&self) {
         let id = self.id.load(Relaxed);
         let unwound = if has_event(id) {
             let lane = recorder::own_lane();
-            let Some(stay) = entered::leave(lane, id, About(self.about.load(Relaxed))) else { return };
+            let Some(stay) = entered::leave(lane, id, About(self.about.load(Relaxed))) else {
+                return;
+            };
             if self.lane.load(Relaxed) == std::ptr::from_ref(lane).addr() {
                 self.here.add(stay.busy);
             } else {
@@ -219,7 +230,8 @@ impl SpanCall {
     pub fn follows(&self, cause: EventId) {
         let Some(event) = self.event() else { return };
         crate::link(event, cause);
-        // A reader finds links on the event's own thread. A link from another thread is written once more at the end.
+        // A reader finds links on the event's own thread. A link from another thread is written
+        // once more at the end.
         if self.lane.load(Relaxed) != std::ptr::from_ref(recorder::own_lane()).addr() {
             self.deferred.follows(cause);
         }

@@ -1,6 +1,7 @@
 //! An ordinary call within a thunk.
 
-/// Calls a function that takes `rdi` and `rsi` from the caller's point of view: both are saved, and `rbp` finds the frame.
+/// Calls a function that takes `rdi` and `rsi` from the caller's point of view: both are saved, and
+/// `rbp` finds the frame.
 macro_rules! call_saving {
     ($($before:literal),* ; $call:literal) => {
         concat!(call_saving!($($before),*; $call;), "ret\n")

@@ -42,7 +42,8 @@ begin! {
     begin_next_timed: call::begin_next_timed
 }
 
-/// A call that is no lean event, or one that does not end in the common way; `now` is the time if it was read.
+/// A call that is no lean event, or one that does not end in the common way; `now` is the time if
+/// it was read.
 pub(super) extern "C" fn finish_slowly(begun: *mut u8, outcome: u64, now: u64) {
     let outcome = Outcome::from_bits(outcome as u8);
     match Lean::from_raw(begun) {

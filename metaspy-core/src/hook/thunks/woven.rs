@@ -1,5 +1,5 @@
-//! The two halves of a hook of a woven function. They are here once: in the function itself they would be compiled with
-//! each function, and again wherever that is inlined.
+//! The two halves of a hook of a woven function. They are here once: in the function itself they
+//! would be compiled with each function, and again wherever that is inlined.
 //!
 //! A woven function contains two tests and two calls, and the count is behind the call. A count in
 //! place would be compiled again wherever the function is inlined; this hook is half as much code.
@@ -26,8 +26,8 @@ const HERE: usize = offset_of!(Lane, profilers) + offset_of!(ProfilerState, cont
 const OPERANDS: usize = size_of::<LightCall>();
 const _: () = assert!(OPERANDS + 16 <= size_of::<Frame>() && size_of::<Option<&Context>>() == 8);
 
-/// Begins a call, by the steps of [`Cell::count`](metaspy_probe::Cell). The fast path: only a tree of
-/// contexts observes the call, and the context around has a cached child, as in `Tree::enter`.
+/// Begins a call, by the steps of [`Cell::count`](metaspy_probe::Cell). The fast path: only a tree
+/// of contexts observes the call, and the context around has a cached child, as in `Tree::enter`.
 #[unsafe(naked)]
 pub unsafe extern "C" fn begin() {
     naked_asm!(
@@ -201,8 +201,8 @@ pub unsafe extern "C" fn begin() {
     )
 }
 
-/// Ends a call. One in a tree alone goes back to the context around; one that is an event and nothing else ends as that of
-/// `#[observe]`.
+/// Ends a call. One in a tree alone goes back to the context around; one that is an event and
+/// nothing else ends as that of `#[observe]`.
 #[unsafe(naked)]
 pub unsafe extern "C" fn leave() {
     naked_asm!(
@@ -259,11 +259,15 @@ extern "C" fn enter(
     type_name: fn() -> &'static str,
 ) -> *mut u8 {
     let receiver = (place.addr() as u64, type_name as usize as u64);
-    let is_known = |observers: CachedObservers| !observers.profilers.is_null() && observers.are_about(receiver);
+    let is_known = |observers: CachedObservers| {
+        !observers.profilers.is_null() && observers.are_about(receiver)
+    };
     let known = light_call::cached_at(site).filter(|(_, observers)| is_known(*observers));
     // SAFETY: the frame is the caller's, who holds it until the call ends.
     let of_caller = unsafe { &mut *frame };
-    match known.and_then(|(lane, observers)| light_call::enter_known_stack(lane, site, of_caller, observers)) {
+    match known.and_then(|(lane, observers)| {
+        light_call::enter_known_stack(lane, site, of_caller, observers)
+    }) {
         Some(begun) => begun,
         None => match light_call::count_further(site, receiver) {
             Some(begun) => begun,

@@ -1,12 +1,14 @@
-//! By assembly: the common paths of [`recorder::begin_lean`] and [`recorder::end_lean`], and of a count by a dense key.
+//! By assembly: the common paths of [`recorder::begin_lean`] and [`recorder::end_lean`], and of a
+//! count by a dense key.
 //!
-//! A thunk takes its operands in the registers that [`Thunks`] lists, and changes no others. Whatever is rare leaves the
-//! common path before anything is written, or with the gate closed, and is an ordinary call in a frame of its own. The frame
-//! is described to unwinders, so a backtrace passes through it; no panic does, because what is called is `extern "C"`.
+//! A thunk takes its operands in the registers that [`Thunks`] lists, and changes no others.
+//! Whatever is rare leaves the common path before anything is written, or with the gate closed, and
+//! is an ordinary call in a frame of its own. The frame is described to unwinders, so a backtrace
+//! passes through it; no panic does, because what is called is `extern "C"`.
 //!
-//! The order of loads and stores is that of the Rust functions: the gate closes, the slot is found, its words are written,
-//! word 0 commits them, the gate opens. A signal handler between two of these instructions finds the gate closed, so it
-//! neither takes this slot nor leaves its block.
+//! The order of loads and stores is that of the Rust functions: the gate closes, the slot is found,
+//! its words are written, word 0 commits them, the gate opens. A signal handler between two of
+//! these instructions finds the gate closed, so it neither takes this slot nor leaves its block.
 
 use std::arch::naked_asm;
 use std::mem::offset_of;
@@ -23,8 +25,8 @@ pub(in crate::hook) const THUNKS: Thunks = Thunks { enter, finish, begin, leave 
 /// The constant of [`Subject::hash`](crate::subject::Subject::hash), as an operand.
 static SCATTERING: u64 = hash::SCATTERING;
 
-/// Closes the gate and takes a slot. rcx: the event's id, rdx: its slot. Leaves if the gate is not open, or, with the gate
-/// closed, if no slot is left.
+/// Closes the gate and takes a slot. rcx: the event's id, rdx: its slot. Leaves if the gate is not
+/// open, or, with the gate closed, if no slot is left.
 macro_rules! take_slot {
     ($otherwise:literal, $full:literal) => {
         concat!(
@@ -63,7 +65,8 @@ macro_rules! write_slot {
     };
 }
 
-/// Commits the slot at r9, whose stamp is in rax and whose site is at r8, makes it the current event and opens the gate.
+/// Commits the slot at r9, whose stamp is in rax and whose site is at r8, makes it the current
+/// event and opens the gate.
 macro_rules! commit_slot {
     ($marks:literal) => {
         concat!(
@@ -334,8 +337,8 @@ pub(super) unsafe extern "C" fn finish() {
     )
 }
 
-/// Closes the gate and finds the slot of the event in r9, in rcx. Leaves if the lane does not hold its block, or is in
-/// another event.
+/// Closes the gate and finds the slot of the event in r9, in rcx. Leaves if the lane does not hold
+/// its block, or is in another event.
 macro_rules! find_slot {
     ($otherwise:literal) => {
         concat!(

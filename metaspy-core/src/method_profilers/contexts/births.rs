@@ -77,7 +77,8 @@ fn tree() -> Option<&'static Tree> {
     unsafe { COUNTING.load(Acquire).as_ref() }
 }
 
-/// Counts an object of the program. `runs_profiler` is true if a profiler runs on this thread: its objects are metaspy's.
+/// Counts an object of the program. `runs_profiler` is true if a profiler runs on this thread: its
+/// objects are metaspy's.
 #[inline]
 pub(crate) fn born(bytes: usize, runs_profiler: impl Fn() -> bool) -> Birth {
     match tree() {

@@ -14,8 +14,8 @@ use crate::clock;
 const ALL: u64 = 64;
 /// One in this many of the later ones is measured, and counts for as many.
 const ONE_IN: u32 = 16;
-/// The tick at which an object was allocated; 0 = its lifetime is not measured. It is negative if the object counts for
-/// [`ONE_IN`].
+/// The tick at which an object was allocated; 0 = its lifetime is not measured. It is negative if
+/// the object counts for [`ONE_IN`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Start(i64);
@@ -42,8 +42,8 @@ impl Start {
         Start(-(clock::now() as i64))
     }
 
-    /// The number of objects that it counts for, and the ticks since then for all of them together; `None` if it is not
-    /// measured.
+    /// The number of objects that it counts for, and the ticks since then for all of them together;
+    /// `None` if it is not measured.
     #[inline]
     pub fn until_now(self) -> Option<(u64, u64)> {
         if self.0 == 0 {

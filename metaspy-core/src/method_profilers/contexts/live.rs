@@ -1,7 +1,8 @@
 //! The bytes that are alive, and the most that there were.
 //!
-//! Each thread adds up its own bytes and merges them when they may be a new peak, so threads do not meet at each object. The
-//! peak of one thread is within a thousandth while it runs, and exact at its end. Each further thread may add [`BATCH`] bytes.
+//! Each thread adds up its own bytes and merges them when they may be a new peak, so threads do not
+//! meet at each object. The peak of one thread is within a thousandth while it runs, and exact at
+//! its end. Each further thread may add [`BATCH`] bytes.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicI64;
@@ -19,7 +20,8 @@ const SLACK: i64 = 1024;
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
 
-/// What a thread has not merged. Each word by itself: the processor waits for a wide load of narrow stores.
+/// What a thread has not merged. Each word by itself: the processor waits for a wide load of narrow
+/// stores.
 struct Own {
     /// The recording of these bytes.
     recording: Cell<u32>,

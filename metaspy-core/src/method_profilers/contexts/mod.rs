@@ -22,18 +22,18 @@ pub(super) fn end_thread() {
     nodes::end_thread();
 }
 
-/// Counts the calls of each method in each of its calling contexts, in a tree (*Augmenting Static Source Views in IDEs with
-/// Dynamic Metrics*, section 4.2).
+/// Counts the calls of each method in each of its calling contexts, in a tree (*Augmenting Static
+/// Source Views in IDEs with Dynamic Metrics*, section 4.2).
 ///
-/// A context is a path of calls from the first observed method of a thread. Contexts with the same path are one, in all
-/// threads and processes. Calls of async functions are below the call that polled them first, on whatever thread they
-/// continue. The times of contexts are measured if another profiler, such as [`Calls`](crate::method_profilers::Calls),
-/// takes the time of calls.
+/// A context is a path of calls from the first observed method of a thread. Contexts with the same
+/// path are one, in all threads and processes. Calls of async functions are below the call that
+/// polled them first, on whatever thread they continue. The times of contexts are measured if
+/// another profiler, such as [`Calls`](crate::method_profilers::Calls), takes the time of calls.
 ///
-/// Its table is `tree`: its rows are contexts ([`RowKey::Context`](crate::store::RowKey::Context)), with the columns
-/// `context` (an id), `calls`, `cut`, `total` and `self`. Where the recording has no room for another context, and where
-/// calls are nested more than 1,024 deep, calls are counted as `cut` in the last context above them. One such profiler can
-/// be installed at a time.
+/// Its table is `tree`: its rows are contexts ([`RowKey::Context`](crate::store::RowKey::Context)),
+/// with the columns `context` (an id), `calls`, `cut`, `total` and `self`. Where the recording has
+/// no room for another context, and where calls are nested more than 1,024 deep, calls are counted
+/// as `cut` in the last context above them. One such profiler can be installed at a time.
 #[derive(Default)]
 pub struct Contexts {
     tree: ContextTree,
@@ -62,13 +62,16 @@ impl MethodProfiler for Contexts {
     }
 }
 
-/// Counts the objects on the heap that each method allocates in each of its calling contexts, and all that [`Contexts`] counts
-/// (*Augmenting Static Source Views in IDEs with Dynamic Metrics*, sections 3 and 4.2).
+/// Counts the objects on the heap that each method allocates in each of its calling contexts, and
+/// all that [`Contexts`] counts (*Augmenting Static Source Views in IDEs with Dynamic Metrics*,
+/// sections 3 and 4.2).
 ///
-/// The program's allocator must be a [`Counting`](crate::hook::Counting); otherwise only calls are counted. Further columns of
-/// the table `tree` are `objects` and `bytes`; `freed`, `freed bytes` and `lifetime` of the objects that were allocated in the
-/// context and freed anywhere; `timed`, the number of objects that `lifetime` is a sum over; and in the row of code without hooks `peak`, the most bytes that were alive at once. What
-/// metaspy allocates is left out, and so are objects from before the installation.
+/// The program's allocator must be a [`Counting`](crate::hook::Counting); otherwise only calls are
+/// counted. Further columns of the table `tree` are `objects` and `bytes`; `freed`, `freed bytes`
+/// and `lifetime` of the objects that were allocated in the context and freed anywhere; `timed`,
+/// the number of objects that `lifetime` is a sum over; and in the row of code without hooks
+/// `peak`, the most bytes that were alive at once. What metaspy allocates is left out, and so are
+/// objects from before the installation.
 #[derive(Default)]
 pub struct Allocations {
     tree: ContextTree,

@@ -23,8 +23,9 @@ const GROWTH: usize = 4;
 /// A context that a node remembers; null = none.
 pub(super) type Child = AtomicPtr<Node>;
 
-/// A table of the contexts that were entered from a node, by the lowest bits of their sites. Those in one place are a list. Tables
-/// stay, and have one size for ever: a node is never seen with the mask of another table.
+/// A table of the contexts that were entered from a node, by the lowest bits of their sites. Those
+/// in one place are a list. Tables stay, and have one size for ever: a node is never seen with the
+/// mask of another table.
 type Table = ContextTable;
 
 /// The table that is a part of a node.
@@ -36,11 +37,12 @@ struct OwnTable {
 
 /// A calling context as its thread knows it: two lines of the cache.
 ///
-/// Only its thread writes it. Its words are atomics because signal handlers run on the same thread. It is made in its place and
-/// stays there.
+/// Only its thread writes it. Its words are atomics because signal handlers run on the same thread.
+/// It is made in its place and stays there.
 #[repr(C, align(64))]
 pub(crate) struct Node {
-    /// What hooks read that count calls in contexts and record nothing else: the table is its own one, or a larger one.
+    /// What hooks read that count calls in contexts and record nothing else: the table is its own
+    /// one, or a larger one.
     head: ContextHead,
     /// A hash of the sites from the root to it; 0 = the root.
     pub id: u64,
@@ -81,8 +83,8 @@ impl Node {
     /// Makes a node in its place. It has the table of the node that was there before.
     ///
     /// # Safety
-    /// The place has room for a node, which is zeroed or a node that its thread does not use any more, and nothing else uses it
-    /// from now on.
+    /// The place has room for a node, which is zeroed or a node that its thread does not use any
+    /// more, and nothing else uses it from now on.
     pub(super) unsafe fn make_at(place: *mut Node, name: Name) -> &'static Self {
         // SAFETY: as the caller states; zeroes are a null pointer.
         let before = unsafe { (*place).head.table.load(Relaxed) };
@@ -113,7 +115,10 @@ impl Node {
             written: AtomicPtr::new(null_mut()),
             row: AtomicU32::new(0),
             words: AtomicPtr::new(null_mut()),
-            own_table: OwnTable { head: Table { mask }, places: [const { AtomicPtr::new(null_mut()) }; CHILDREN] },
+            own_table: OwnTable {
+                head: Table { mask },
+                places: [const { AtomicPtr::new(null_mut()) }; CHILDREN],
+            },
         }
     }
 
@@ -144,17 +149,21 @@ impl Node {
         // SAFETY: they are null, or nodes, and nodes stay.
         let first = unsafe { place.load(Relaxed).as_ref() };
         // SAFETY: as above: the head of a node is its first field.
-        std::iter::successors(first, |node| unsafe { node.head.next.load(Relaxed).cast::<Node>().as_ref() })
+        std::iter::successors(first, |node| unsafe {
+            node.head.next.load(Relaxed).cast::<Node>().as_ref()
+        })
     }
 
-    /// The number of places that a larger table has, if the child would share its place with another one. A table that is not
-    /// small grows only if its children are many: its size follows their number.
+    /// The number of places that a larger table has, if the child would share its place with
+    /// another one. A table that is not small grows only if its children are many: its size follows
+    /// their number.
     pub(super) fn wanted_places(&self, child: &Node) -> Option<usize> {
         Node::list(self.place(child.site)).next()?;
         let places = self.places();
         let more = places.len() * GROWTH;
         let children = places.iter().flat_map(Node::list).count();
-        (more <= FEW_PLACES || more <= MOST_PLACES && children * GROWTH >= places.len()).then_some(more)
+        (more <= FEW_PLACES || more <= MOST_PLACES && children * GROWTH >= places.len())
+            .then_some(more)
     }
 
     /// The words of a table with this many places.
@@ -162,8 +171,8 @@ impl Node {
         places + size_of::<Table>() / size_of::<Child>()
     }
 
-    /// Moves its children into a larger table, made of words that nothing else uses: as many as [`Node::words_of`] of a number
-    /// of places. A signal handler meanwhile may miss some of them.
+    /// Moves its children into a larger table, made of words that nothing else uses: as many as
+    /// [`Node::words_of`] of a number of places. A signal handler meanwhile may miss some of them.
     pub(super) fn grow(&self, words: &'static mut [Child]) {
         let places = self.places();
         words.iter().for_each(|word| word.store(null_mut(), Relaxed));
@@ -212,8 +221,8 @@ impl Node {
         (!words.is_null()).then(|| columns.map(|column| unsafe { &*words.add(column) }))
     }
 
-    /// Gives it a row of a recording, whose calls are counted in this column. A signal handler of this thread finds a whole
-    /// row or none.
+    /// Gives it a row of a recording, whose calls are counted in this column. A signal handler of
+    /// this thread finds a whole row or none.
     pub fn put(&self, row: ContextRow, column: usize) {
         self.head.who.store(0, Relaxed);
         self.written.store(null_mut(), Relaxed);
@@ -233,7 +242,8 @@ impl Node {
         }
     }
 
-    /// Forgets its row and what it remembers: another thread has it from now on, with words of its own.
+    /// Forgets its row and what it remembers: another thread has it from now on, with words of its
+    /// own.
     pub fn forget(&self) {
         self.head.who.store(0, Relaxed);
         self.written.store(null_mut(), Relaxed);
@@ -250,7 +260,8 @@ impl Node {
         Node::list(self.place(site)).find(|child| child.site == site)
     }
 
-    /// Remembers a context that was entered from here, and is not remembered yet. Its thread's nodes are busy.
+    /// Remembers a context that was entered from here, and is not remembered yet. Its thread's
+    /// nodes are busy.
     pub(super) fn remember(&self, child: &'static Node) {
         let place = self.place(child.site);
         child.head.next.store(place.load(Relaxed).cast(), Relaxed);

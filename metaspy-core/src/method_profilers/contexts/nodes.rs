@@ -33,7 +33,8 @@ const WORDS: usize = 1 << 13;
 /// How often they are taken at most: 64 MiB.
 const MOST_WORDS: usize = 1 << 10;
 
-/// The nodes of a thread. They are never freed, because a frame may refer to one: a later thread has their memory.
+/// The nodes of a thread. They are never freed, because a frame may refer to one: a later thread
+/// has their memory.
 pub(super) struct Nodes {
     root: Node,
     /// Stands for contexts without memory: what is counted there is lost.
@@ -139,7 +140,8 @@ pub(super) fn end_thread() {
 }
 
 impl Nodes {
-    /// Without the allocator, and without waiting, because a signal handler may be what calls the first hook of a thread.
+    /// Without the allocator, and without waiting, because a signal handler may be what calls the
+    /// first hook of a thread.
     fn take() -> *mut Nodes {
         if let Some(Kept(nodes)) = FREE.try_lock().ok().and_then(|mut free| free.pop()) {
             return nodes;
@@ -207,12 +209,16 @@ impl Nodes {
     }
 
     /// `None` also if this is a signal handler that interrupted another search.
-    fn search(&'static self, search: impl FnOnce(&mut Made) -> Option<&'static Node>) -> Option<&'static Node> {
+    fn search(
+        &'static self,
+        search: impl FnOnce(&mut Made) -> Option<&'static Node>,
+    ) -> Option<&'static Node> {
         LOCAL.with(|local| {
             if local.is_busy.replace(true) {
                 return None;
             }
-            // SAFETY: only the thread of these nodes calls this, and `is_busy` keeps its signal handlers out.
+            // SAFETY: only the thread of these nodes calls this, and `is_busy` keeps its signal
+            // handlers out.
             let node = search(unsafe { &mut *self.made.get() });
             local.is_busy.set(false);
             node
@@ -311,30 +317,45 @@ mod tests {
 
     #[test]
     fn a_thread_finds_each_context_that_it_made() {
-        let names = (1..5_000_u32).map(|number| Name { id: hash::scatter(number.into()), site: number, depth: 1 });
+        let names = (1..5_000_u32).map(|number| Name {
+            id: hash::scatter(number.into()),
+            site: number,
+            depth: 1,
+        });
         let made_and_found = std::thread::spawn(move || {
             // SAFETY: it is null, or nodes that stay.
             let nodes = unsafe { Nodes::take().as_ref() }.expect("there is memory");
-            let made: Vec<&Node> =
-                names.clone().map(|name| nodes.find_or_make(name).expect("there is memory")).collect();
+            let made: Vec<&Node> = names
+                .clone()
+                .map(|name| nodes.find_or_make(name).expect("there is memory"))
+                .collect();
             assert!(nodes.find(0).is_none() && made.iter().all(|node| node.child(7).is_none()));
             nodes.remember(nodes.root(), made[6]);
             assert_eq!(nodes.root().child(7).map(|node| node.id), Some(made[6].id));
-            assert!(nodes.root().child(7 + CHILDREN as u32).is_none(), "another site in the same place");
+            assert!(
+                nodes.root().child(7 + CHILDREN as u32).is_none(),
+                "another site in the same place"
+            );
             let found = names
                 .clone()
                 .zip(made)
-                .filter(|(name, node)| nodes.find(name.id).is_some_and(|found| std::ptr::eq(found, *node)))
+                .filter(|(name, node)| {
+                    nodes.find(name.id).is_some_and(|found| std::ptr::eq(found, *node))
+                })
                 .count();
             // What a later thread found there would count in words of this one.
             nodes.forget();
-            assert!(nodes.root().child(7).is_none() && names.clone().all(|name| nodes.find(name.id).is_none()));
+            assert!(
+                nodes.root().child(7).is_none()
+                    && names.clone().all(|name| nodes.find(name.id).is_none())
+            );
             found
         });
         assert_eq!(made_and_found.join().expect("it returns"), 4_999);
     }
 
-    /// How many of so many children, entered in turn, a node remembers; and how many after its memory went to another thread.
+    /// How many of so many children, entered in turn, a node remembers; and how many after its
+    /// memory went to another thread.
     fn remembered(sites: impl Iterator<Item = u32> + Clone + Send + 'static) -> (usize, usize) {
         let counted = std::thread::spawn(move || {
             // SAFETY: it is null, or nodes that stay.
@@ -345,8 +366,12 @@ mod tests {
             for site in sites.clone().chain(sites.clone()) {
                 nodes.remember(parent, nodes.find_or_make(name(site)).expect("there is memory"));
             }
-            let known =
-                || sites.clone().filter(|site| parent.child(*site).is_some_and(|child| child.site == *site)).count();
+            let known = || {
+                sites
+                    .clone()
+                    .filter(|site| parent.child(*site).is_some_and(|child| child.site == *site))
+                    .count()
+            };
             let before = known();
             nodes.forget();
             nodes.find_or_make(name(0)).expect("there is memory");

@@ -20,7 +20,9 @@ use metaspy_probe::hash::scatter;
 use crate::format::profile::Column;
 use crate::method_profilers::Tables;
 use crate::method_profilers::contexts::node::{CUT, Name, Node};
-use crate::method_profilers::contexts::nodes::{self, Nodes, context_in, current_context, go_in, go_to};
+use crate::method_profilers::contexts::nodes::{
+    self, Nodes, context_in, current_context, go_in, go_to,
+};
 use crate::method_profilers::contexts::{births, lifetime};
 use crate::method_profilers::table::{ContextRow, Table, Written, count};
 use crate::platform::lock::lock;
@@ -40,8 +42,9 @@ pub(in super::super) mod column {
     pub const OWN: usize = 4;
 }
 
-/// The tree of a profiler, in the current recording. Threads share the index of its nodes, and each counts in words of its
-/// own. It stays in memory until the process ends, because a hook may refer to it; [`Tree::end`] gives back what is large.
+/// The tree of a profiler, in the current recording. Threads share the index of its nodes, and each
+/// counts in words of its own. It stays in memory until the process ends, because a hook may refer
+/// to it; [`Tree::end`] gives back what is large.
 pub(crate) struct Tree {
     table: Arc<Table>,
     /// By the number of a site, a hash of its path and place: the same in every process.
@@ -67,8 +70,8 @@ unsafe impl Send for Paused {}
 /// Every tree: it stays, because a hook may refer to it.
 static KEPT: Mutex<Vec<&Tree>> = Mutex::new(Vec::new());
 
-/// The trees that ended last, the oldest first: a hook that is at work may still count in one of them. Earlier ones gave back
-/// what later ones need.
+/// The trees that ended last, the oldest first: a hook that is at work may still count in one of
+/// them. Earlier ones gave back what later ones need.
 static ENDED: Mutex<VecDeque<&Tree>> = Mutex::new(VecDeque::new());
 /// The most of these. Each has an eighth of the pages that threads have of their own.
 const ENDED_MAX: usize = 4;
@@ -76,9 +79,14 @@ const ENDED_MAX: usize = 4;
 /// The tree of an installed profiler, if no profiler needs the time of calls.
 static ALONE: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Publishes which calls are counted in a tree alone: the bit of its profiler is the only one of their site. Without
-/// `may_be_alone` there are none, because a profiler needs their time, or only those of a block are counted.
-pub(in super::super) fn publish(tree: Option<(&'static Tree, u32)>, interests: &[u32], may_be_alone: bool) {
+/// Publishes which calls are counted in a tree alone: the bit of its profiler is the only one of
+/// their site. Without `may_be_alone` there are none, because a profiler needs their time, or only
+/// those of a block are counted.
+pub(in super::super) fn publish(
+    tree: Option<(&'static Tree, u32)>,
+    interests: &[u32],
+    may_be_alone: bool,
+) {
     births::publish(tree.map(|(tree, _)| tree).filter(|tree| tree.counts_objects));
     let alone = tree.filter(|_| may_be_alone);
     if let Some((tree, bit)) = alone {
@@ -104,7 +112,12 @@ impl Tree {
 
     /// Makes a tree in the recording of these tables.
     pub fn install(tables: &mut Tables<'_>, counts_objects: bool) -> &'static Tree {
-        let calls = [Column::new("calls"), Column::new("cut"), Column::ticks("total"), Column::ticks("self")];
+        let calls = [
+            Column::new("calls"),
+            Column::new("cut"),
+            Column::ticks("total"),
+            Column::ticks("self"),
+        ];
         let objects = counts_objects.then(births::columns).into_iter().flatten();
         let columns = calls.into_iter().chain(objects);
         let entries = site::entries();
@@ -112,13 +125,27 @@ impl Tree {
         for entry in entries {
             let def = entry.site.def();
             let line = def.lines.0.to_le_bytes();
-            let parts = [def.module.as_bytes(), b"::", def.name.as_bytes(), b" ", def.file.as_bytes(), &line];
-            names[entry.id.0 as usize] = parts.concat().into_iter().fold(0, |hash, byte| mixed(hash, byte.into()));
+            let parts = [
+                def.module.as_bytes(),
+                b"::",
+                def.name.as_bytes(),
+                b" ",
+                def.file.as_bytes(),
+                &line,
+            ];
+            names[entry.id.0 as usize] =
+                parts.concat().into_iter().fold(0, |hash, byte| mixed(hash, byte.into()));
         }
         let table = tables.by_context("tree", columns);
         let alone = names.iter().map(|_| AtomicBool::new(false)).collect();
         let written = AtomicPtr::new(table.written_at().cast_mut());
-        let tree: &Tree = Box::leak(Box::new(Tree { table, names: names.into(), alone, counts_objects, written }));
+        let tree: &Tree = Box::leak(Box::new(Tree {
+            table,
+            names: names.into(),
+            alone,
+            counts_objects,
+            written,
+        }));
         lock(&KEPT).push(tree);
         tree
     }
@@ -134,15 +161,16 @@ impl Tree {
         }
     }
 
-    /// Counts a call of this site, and moves this thread into its context. Returns the context around it, which this thread
-    /// goes back to when the call has ended.
+    /// Counts a call of this site, and moves this thread into its context. Returns the context
+    /// around it, which this thread goes back to when the call has ended.
     #[inline]
     pub fn enter(&'static self, site: u32) -> Option<&'static Node> {
         let written = self.table.written();
         let around = current_context();
         // What a call around began in another recording has no context in this one.
         let parent = around.filter(|node| node.is_of(written));
-        let known = parent.and_then(|parent| parent.child(site)).filter(|child| child.is_of(written));
+        let known =
+            parent.and_then(|parent| parent.child(site)).filter(|child| child.is_of(written));
         let child = match known {
             Some(child) => Some(child),
             None => self.find(parent, site, written),
@@ -156,9 +184,14 @@ impl Tree {
         around.or_else(|| nodes::of_this_thread().map(Nodes::root))
     }
 
-    /// As [`Tree::enter`], at a hook that counts further calls from the same context by itself, as long as its site has this word.
-    /// It finds the context of its thread by `word`.
-    pub fn enter_at_hook(&'static self, site: u32, who: u64, word: &ContextWord) -> Option<&'static Node> {
+    /// As [`Tree::enter`], at a hook that counts further calls from the same context by itself, as
+    /// long as its site has this word. It finds the context of its thread by `word`.
+    pub fn enter_at_hook(
+        &'static self,
+        site: u32,
+        who: u64,
+        word: &ContextWord,
+    ) -> Option<&'static Node> {
         let around = self.enter(site);
         let here = current_context().filter(|here| here.site == site);
         here.into_iter().for_each(|here| here.count_at_hooks(who));
@@ -168,9 +201,14 @@ impl Tree {
 
     /// As [`Tree::enter`], of a call that the context around remembers. `None`: nothing is counted.
     #[inline(always)]
-    pub fn enter_known(&'static self, observed: &ProfilerState, site: u32) -> Option<&'static Node> {
+    pub fn enter_known(
+        &'static self,
+        observed: &ProfilerState,
+        site: u32,
+    ) -> Option<&'static Node> {
         let around = context_in(observed)?;
-        // It was remembered while the context around was of the same recording, which is not compared again.
+        // It was remembered while the context around was of the same recording, which is not
+        // compared again.
         let child = around.child(site).filter(|child| child.is_of(self.table.written()))?;
         count(child.counted()?, 1);
         go_in(observed, Some(child));
@@ -180,7 +218,12 @@ impl Tree {
     /// The context of a call of this site from `parent`, or from the root.
     #[cold]
     #[inline(never)]
-    fn find(&'static self, parent: Option<&'static Node>, site: u32, written: Written) -> Option<&'static Node> {
+    fn find(
+        &'static self,
+        parent: Option<&'static Node>,
+        site: u32,
+        written: Written,
+    ) -> Option<&'static Node> {
         let nodes = nodes::of_this_thread()?;
         let parent = parent.unwrap_or(nodes.root());
         if parent.depth == CUT {
@@ -216,7 +259,8 @@ impl Tree {
         Some(child)
     }
 
-    /// The context of calls without contexts of their own: those below the last context that has room.
+    /// The context of calls without contexts of their own: those below the last context that has
+    /// room.
     fn cut(&'static self, nodes: &'static Nodes, parent: &Node, written: Written) -> &'static Node {
         let name = Name { id: mixed(parent.id, ID_OF_CUT), site: u32::MAX, depth: CUT };
         let Some(cut) = nodes.find_or_make(name) else { return nodes.lost(written) };
@@ -225,7 +269,8 @@ impl Tree {
         cut
     }
 
-    /// Counts a call where this thread has no word for itself. A thread that ends has no nodes: its calls are below the root.
+    /// Counts a call where this thread has no word for itself. A thread that ends has no nodes: its
+    /// calls are below the root.
     #[cold]
     #[inline(never)]
     fn count_shared(&'static self, of: Option<&Node>, site: u32, written: Written) {
@@ -237,7 +282,8 @@ impl Tree {
         self.table.add_to(row, column, 1);
     }
 
-    /// The recording that is written now, if it is another one: a closed one has no room for what is new there.
+    /// The recording that is written now, if it is another one: a closed one has no room for what
+    /// is new there.
     fn after(&self, written: Written) -> Option<Written> {
         Some(self.table.written()).filter(|now| *now != written)
     }
@@ -275,7 +321,8 @@ impl Tree {
         Some(Paused { name: here.name(), written, row: here.row().number()? })
     }
 
-    /// Moves this thread into a context in which a call was paused, maybe on another thread. Returns the one around.
+    /// Moves this thread into a context in which a call was paused, maybe on another thread.
+    /// Returns the one around.
     pub fn resume(&'static self, paused: Option<Paused>) -> Option<&'static Node> {
         go_to(paused.and_then(|paused| self.continued(paused)))
     }
@@ -292,8 +339,9 @@ impl Tree {
         Some(node)
     }
 
-    /// Counts an object in the context of this thread. Returns the number of the recording, the row, and how many objects this
-    /// thread counted there before; `None` if there is no room, which is counted as lost.
+    /// Counts an object in the context of this thread. Returns the number of the recording, the
+    /// row, and how many objects this thread counted there before; `None` if there is no room,
+    /// which is counted as lost.
     #[inline]
     pub(super) fn count_birth(&'static self, bytes: u64) -> Option<(u32, u32, u64)> {
         let row = self.row_here();
@@ -306,7 +354,11 @@ impl Tree {
     #[inline]
     fn row_here(&'static self) -> ContextRow {
         let written = self.table.written();
-        match current_context().filter(|node| node.is_of(written)).map(Node::row).filter(|row| !row.is_none()) {
+        match current_context()
+            .filter(|node| node.is_of(written))
+            .map(Node::row)
+            .filter(|row| !row.is_none())
+        {
             Some(row) => row,
             None => self.root(written),
         }
@@ -320,12 +372,22 @@ impl Tree {
 
     /// Counts the end of an object. False if it was counted in another recording.
     #[inline]
-    pub(super) fn count_death(&'static self, recording: u32, row: u32, bytes: u64, start: lifetime::Start) -> bool {
+    pub(super) fn count_death(
+        &'static self,
+        recording: u32,
+        row: u32,
+        bytes: u64,
+        start: lifetime::Start,
+    ) -> bool {
         let here = self.row_here();
         if here.written.recording() != Some(recording) {
             return false;
         }
-        let row = if here.number() == Some(row) { here } else { self.table.of_this_thread(here.written, row) };
+        let row = if here.number() == Some(row) {
+            here
+        } else {
+            self.table.of_this_thread(here.written, row)
+        };
         self.table.add_to(row, births::column::FREED, 1);
         self.table.add_to(row, births::column::FREED_BYTES, bytes);
         if let Some((objects, ticks)) = start.until_now() {
@@ -342,7 +404,12 @@ impl Tree {
 
     /// As [`Tree::add_time`], in words that only this thread writes. `None`: nothing is added.
     #[inline(always)]
-    pub fn add_known_time(&'static self, observed: &ProfilerState, total: u64, own: u64) -> Option<()> {
+    pub fn add_known_time(
+        &'static self,
+        observed: &ProfilerState,
+        total: u64,
+        own: u64,
+    ) -> Option<()> {
         let here = context_in(observed)?;
         if here.depth == CUT || !here.is_of(self.table.written()) {
             return None;
@@ -356,7 +423,9 @@ impl Tree {
     /// Adds the time of the call that this thread is in. The time of a cut call is not known.
     #[inline]
     pub fn add_time(&'static self, total: u64, own: u64) {
-        if let Some(here) = current_context().filter(|node| node.depth != CUT && node.is_of(self.table.written())) {
+        if let Some(here) =
+            current_context().filter(|node| node.depth != CUT && node.is_of(self.table.written()))
+        {
             self.table.add_to(here.row(), column::TOTAL, total);
             self.table.add_to(here.row(), column::OWN, own);
         }

@@ -24,19 +24,30 @@ impl CallTimes {
     }
 }
 
-/// The words that a thread last added the times of such calls to, in the table with this number. The caller must have been
-/// selected by the table's profiler: otherwise nothing is found.
+/// The words that a thread last added the times of such calls to, in the table with this number.
+/// The caller must have been selected by the table's profiler: otherwise nothing is found.
 #[inline(always)]
-pub(crate) fn known_pair(observed: &ProfilerState, table: u32, callee: u32, caller: u32) -> Option<[&'static Pair; 2]> {
+pub(crate) fn known_pair(
+    observed: &ProfilerState,
+    table: u32,
+    callee: u32,
+    caller: u32,
+) -> Option<[&'static Pair; 2]> {
     let key = Key { site: callee, second: caller, key: 0 };
     thread_pages::known_pages(observed)?.known_pair(table, key.who())
 }
 
 impl CallerTable {
-    /// Counts a call, and adds its times. The first columns of the table are calls and total; those of the method are total
-    /// and self. No other hook of this thread is at work in the tables.
+    /// Counts a call, and adds its times. The first columns of the table are calls and total; those
+    /// of the method are total and self. No other hook of this thread is at work in the tables.
     #[inline]
-    pub(crate) fn add(&self, of_method: [&Count; 2], callee: SiteId, caller: Option<SiteId>, times: &CallTimes) {
+    pub(crate) fn add(
+        &self,
+        of_method: [&Count; 2],
+        callee: SiteId,
+        caller: Option<SiteId>,
+        times: &CallTimes,
+    ) {
         let Some(table) = self.table() else { return };
         let key = key(callee, caller);
         match thread_pages::pages().and_then(|pages| pages.known_pair(table.number, key.who())) {
@@ -68,7 +79,8 @@ fn add_and_remember(table: &Table, [total, own]: [&Count; 2], key: Key, times: &
         }
     }
     if let Some(pages) = thread_pages::pages()
-        && let (Some(of_method), Some(of_caller)) = (total.words(), table.own_words(instance, first))
+        && let (Some(of_method), Some(of_caller)) =
+            (total.words(), table.own_words(instance, first))
     {
         pages.remember_pair(table.number, key.who(), [of_method, of_caller]);
     }

@@ -12,7 +12,8 @@ use crate::method_profilers::table::Table;
 
 /// What a method profiler keeps of a method.
 ///
-/// Values in columns are part of the recording. Every type with a default value is data without columns.
+/// Values in columns are part of the recording. Every type with a default value is data without
+/// columns.
 ///
 /// ```
 /// use metaspy_core::method_profilers::{Columns, Count, Data, Max};
@@ -55,10 +56,14 @@ impl Columns<'_> {
 
     /// The columns of a row.
     pub(crate) fn of_row(table: &Arc<Table>, row: usize) -> Self {
-        Columns { next: Some((Arc::clone(table), row * table.def.columns.len())), ..Columns::declaration() }
+        Columns {
+            next: Some((Arc::clone(table), row * table.def.columns.len())),
+            ..Columns::declaration()
+        }
     }
 
-    /// What was declared. Columns beyond the most that a table has are left out, and hold no values.
+    /// What was declared. Columns beyond the most that a table has are left out, and hold no
+    /// values.
     pub(crate) fn into_declared(self) -> Vec<Column> {
         self.declared
     }
@@ -183,8 +188,8 @@ impl Count {
         table.own_word(table.current()?, self.0.at).ok()
     }
 
-    /// The word that this thread counts up, and those of the next columns. `None` as in [`Count::word`], and before the first
-    /// value.
+    /// The word that this thread counts up, and those of the next columns. `None` as in
+    /// [`Count::word`], and before the first value.
     pub(super) fn words<const N: usize>(&self) -> Option<&'static [AtomicU64; N]> {
         let table = self.0.table.as_ref()?;
         table.own_words(table.current()?, self.0.at)

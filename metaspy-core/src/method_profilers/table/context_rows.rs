@@ -1,6 +1,7 @@
 //! Tables whose rows are calling contexts: a row is found by the id of its context, in one step.
 //!
-//! The first column is that id. A context's key has the id of the context around it, so readers link them.
+//! The first column is that id. A context's key has the id of the context around it, so readers
+//! link them.
 //!
 //! The id is a hash of the path of calls, and contexts are not numbered by their parents. A context
 //! is then found in one step, and trees of several processes add up without numbering them again.
@@ -75,7 +76,8 @@ impl Table {
         std::ptr::from_ref(&self.current).cast()
     }
 
-    /// The table in a recording; `None` before the first one, after its profiler, and in a forked child.
+    /// The table in a recording; `None` before the first one, after its profiler, and in a forked
+    /// child.
     fn in_written(&self, written: Written) -> Option<&Instance> {
         // SAFETY: it is null, or a box that is freed with the table.
         unsafe { written.0.as_ref() }.filter(|_| recorder::current().is_some())
@@ -88,7 +90,8 @@ impl Table {
             let row = instance.row(key, self.rows)?;
             let found = self.of_this_thread(written, row);
             // Each thread that counts here writes it: the largest of equal ids is the id.
-            self.put_in(instance, row as usize * self.def.columns.len(), id, Merge::Max).then_some(found)
+            self.put_in(instance, row as usize * self.def.columns.len(), id, Merge::Max)
+                .then_some(found)
         });
         found.unwrap_or(ContextRow::none(written))
     }
@@ -97,7 +100,8 @@ impl Table {
     #[inline]
     pub fn of_this_thread(&self, written: Written, row: u32) -> ContextRow {
         let first = row as usize * self.def.columns.len();
-        let words = self.in_written(written).and_then(|instance| self.own_word(instance, first).ok());
+        let words =
+            self.in_written(written).and_then(|instance| self.own_word(instance, first).ok());
         ContextRow { written, row, words: words.map_or(std::ptr::null(), std::ptr::from_ref) }
     }
 
@@ -114,7 +118,8 @@ impl Table {
         }
     }
 
-    /// Adds to a column of a row. Returns what this thread added before, or 0 if it shares its words.
+    /// Adds to a column of a row. Returns what this thread added before, or 0 if it shares its
+    /// words.
     #[inline]
     pub fn add_to(&self, at: ContextRow, column: usize, by: u64) -> u64 {
         debug_assert!(column < self.def.columns.len());
@@ -122,8 +127,8 @@ impl Table {
             self.add_shared(at, column, by);
             return 0;
         }
-        // SAFETY: they are the first of the row's words. A segment holds whole rows (`Tables::by_context`), and pages are
-        // never unmapped.
+        // SAFETY: they are the first of the row's words. A segment holds whole rows
+        // (`Tables::by_context`), and pages are never unmapped.
         let word = unsafe { &*at.words.add(column) };
         let before = word.load(Relaxed);
         word.store(before.wrapping_add(by), Relaxed);

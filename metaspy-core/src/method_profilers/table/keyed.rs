@@ -24,7 +24,8 @@ pub struct SubjectTable(Option<Arc<Table>>);
 #[derive(Clone, Default)]
 pub struct CallerTable(Option<Arc<Table>>);
 
-/// A table with rows for callees, callers and the types of values; it holds nothing until [`Tables::by_type`] made it.
+/// A table with rows for callees, callers and the types of values; it holds nothing until
+/// [`Tables::by_type`] made it.
 #[derive(Default)]
 pub(crate) struct TypeTable(Option<Arc<Table>>);
 
@@ -44,23 +45,39 @@ struct Found<'t> {
 
 impl Tables<'_> {
     /// A table with a row for each site and subject.
-    pub fn by_subject(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> SubjectTable {
+    pub fn by_subject(
+        &mut self,
+        name: &str,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> SubjectTable {
         SubjectTable(Some(self.install(name, KeyKind::Subject, columns, TableRows::Keys)))
     }
 
     /// As [`Tables::by_subject`], for rows of which most are written once.
-    pub(crate) fn by_many_subjects(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> SubjectTable {
+    pub(crate) fn by_many_subjects(
+        &mut self,
+        name: &str,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> SubjectTable {
         SubjectTable(Some(self.install(name, KeyKind::Subject, columns, TableRows::ManyKeys)))
     }
 
     /// A table with a row for each callee and caller.
-    pub fn by_caller(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> CallerTable {
+    pub fn by_caller(
+        &mut self,
+        name: &str,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> CallerTable {
         CallerTable(Some(self.install(name, KeyKind::Caller, columns, TableRows::Keys)))
     }
 
-    /// A table with a row for each calling context. Its first column is the id of the context; the second one is the first
-    /// of `columns`.
-    pub(in super::super) fn by_context(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> Arc<Table> {
+    /// A table with a row for each calling context. Its first column is the id of the context; the
+    /// second one is the first of `columns`.
+    pub(in super::super) fn by_context(
+        &mut self,
+        name: &str,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> Arc<Table> {
         let mut all = vec![Column::new("context").merged_by(Merge::Max)];
         all.extend(columns);
         // Then a segment of a thread's words holds whole rows.
@@ -69,7 +86,11 @@ impl Tables<'_> {
     }
 
     /// A table with a row for each callee, caller, and type of a value.
-    pub(crate) fn by_type(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> TypeTable {
+    pub(crate) fn by_type(
+        &mut self,
+        name: &str,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> TypeTable {
         TypeTable(Some(self.install(name, KeyKind::Type, columns, TableRows::Keys)))
     }
 
@@ -93,7 +114,10 @@ impl SubjectTable {
     /// The row of a subject at a site.
     #[inline]
     pub fn row(&self, site: SiteId, subject: Subject) -> Row<'_> {
-        row_of(self.0.as_deref(), Key { site: site.0, second: subject.kind.0.into(), key: subject.key })
+        row_of(
+            self.0.as_deref(),
+            Key { site: site.0, second: subject.kind.0.into(), key: subject.key },
+        )
     }
 }
 
@@ -105,7 +129,10 @@ impl CallerTable {
     /// The row of a callee and its caller.
     #[inline]
     pub fn row(&self, callee: SiteId, caller: Option<SiteId>) -> Row<'_> {
-        row_of(self.0.as_deref(), Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 })
+        row_of(
+            self.0.as_deref(),
+            Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 },
+        )
     }
 }
 
@@ -126,7 +153,8 @@ fn row_of(table: Option<&Table>, key: Key) -> Row<'_> {
 }
 
 impl Row<'_> {
-    /// Merges a value into a column by the column's rule. For flags it is the bits; for a choice, the place of the name + 1.
+    /// Merges a value into a column by the column's rule. For flags it is the bits; for a choice,
+    /// the place of the name + 1.
     #[inline]
     pub fn put(&self, column: usize, value: u64) {
         let Some(Found { table, instance, key, first }) = self.0 else { return };

@@ -1,4 +1,5 @@
-//! The rows of a table that is keyed by more than a site: an index in memory over keys in the recording.
+//! The rows of a table that is keyed by more than a site: an index in memory over keys in the
+//! recording.
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -21,11 +22,12 @@ const AREA_SHARE: usize = 16;
 const FITTING_MAX: usize = 1 << 16;
 /// Rows of the first index at most: a recording of few calls is a short file.
 const FIRST_MAX: usize = 1 << 10;
-/// Slots of the first index for a row, and of the others. Rows of the others are looked for in the first one, too, and a search
-/// ends at a free slot.
+/// Slots of the first index for a row, and of the others. Rows of the others are looked for in the
+/// first one, too, and a search ends at a free slot.
 const FIRST_SLOTS: usize = 8;
 const SLOTS: usize = 2;
-/// The next index is made when a quarter of the rows is left, because a signal handler cannot make it.
+/// The next index is made when a quarter of the rows is left, because a signal handler cannot make
+/// it.
 const LEFT: usize = 4;
 
 /// Slots of tables that ended, for later ones.
@@ -33,13 +35,15 @@ static UNUSED: Mutex<Vec<&[AtomicU32]>> = Mutex::new(Vec::new());
 
 /// Finds the row of a key. Threads only meet where a key is new.
 ///
-/// When its rows are nearly all in use, it continues in a larger index, as long as the recording has room.
+/// When its rows are nearly all in use, it continues in a larger index, as long as the recording
+/// has room.
 pub(super) struct KeyIndex {
     log: &'static Log,
     table: u32,
     /// The number of its first row.
     first: u32,
-    /// Row + 1 by the hash of its key; 0 = free. More than rows. A hook may read them after the table has ended.
+    /// Row + 1 by the hash of its key; 0 = free. More than rows. A hook may read them after the
+    /// table has ended.
     slots: &'static [AtomicU32],
     /// The keys, in the recording.
     keys: &'static [AtomicU64],
@@ -54,7 +58,8 @@ pub(super) struct KeyIndex {
 }
 
 impl KeyIndex {
-    /// An index for a table with this many rows at most; `None` if the recording has no room at all.
+    /// An index for a table with this many rows at most; `None` if the recording has no room at
+    /// all.
     pub fn new(log: &'static Log, table: u32, most: usize) -> Option<Self> {
         KeyIndex::with_rows(log, table, 0, 1 << fitting(log, most).min(FIRST_MAX).ilog2())
     }
@@ -62,7 +67,12 @@ impl KeyIndex {
     /// An index with as many of these rows as the recording has room for.
     fn with_rows(log: &'static Log, table: u32, first: u32, mut rows: usize) -> Option<Self> {
         let keys = loop {
-            match pages::take(log, Content { table, kind: Kind::Keys }, first.into(), rows * Key::WORDS) {
+            match pages::take(
+                log,
+                Content { table, kind: Kind::Keys },
+                first.into(),
+                rows * Key::WORDS,
+            ) {
                 Some(keys) => break keys,
                 None if rows > ROWS_MIN => rows /= 2,
                 None => return None,
@@ -83,7 +93,8 @@ impl KeyIndex {
         self.next().into_iter().for_each(KeyIndex::give_back);
     }
 
-    /// The row of a key, made if it is new; `None` if there is no room for another row. A table has this many at most.
+    /// The row of a key, made if it is new; `None` if there is no room for another row. A table has
+    /// this many at most.
     #[inline]
     pub fn row(&self, key: Key, most: usize) -> Option<u32> {
         match self.row_here(key, most) {
@@ -106,7 +117,8 @@ impl KeyIndex {
         unsafe { self.next.load(Acquire).as_ref() }
     }
 
-    /// Continues in another index. It takes memory, which a signal handler must not: then there is no room.
+    /// Continues in another index. It takes memory, which a signal handler must not: then there is
+    /// no room.
     #[cold]
     fn grow(&self, most: usize) -> Option<&KeyIndex> {
         let first = self.first as usize + self.rows();
@@ -145,7 +157,8 @@ impl KeyIndex {
                 };
                 match slot.compare_exchange(0, row + 1, AcqRel, Acquire) {
                     Ok(_) => return Some(row),
-                    // Another thread was first here. If the key is the same, the row that was made stays without values.
+                    // Another thread was first here. If the key is the same, the row that was made
+                    // stays without values.
                     Err(other) => (found, made) = (other, Some(row)),
                 }
             }
@@ -173,12 +186,16 @@ impl KeyIndex {
         let at = row as usize * Key::WORDS;
         // The slots of an ended table have rows of a later one.
         let found = self.keys.get(at..at + Key::WORDS);
-        found.is_some_and(|found| found[Key::WHO].load(Relaxed) == who && found[Key::KEY].load(Relaxed) == key)
+        found.is_some_and(|found| {
+            found[Key::WHO].load(Relaxed) == who && found[Key::KEY].load(Relaxed) == key
+        })
     }
 
     #[cold]
     fn make(&self, key: Key, most: usize) -> Option<u32> {
-        let row = self.used.fetch_update(AcqRel, Relaxed, |used| ((used as usize) < self.rows()).then_some(used + 1));
+        let row = self.used.fetch_update(AcqRel, Relaxed, |used| {
+            ((used as usize) < self.rows()).then_some(used + 1)
+        });
         let row = row.ok()?;
         let at = row as usize * Key::WORDS;
         self.keys[at + Key::KEY].store(key.key, Relaxed);
@@ -192,7 +209,8 @@ impl KeyIndex {
 
 /// The rows of an index that takes its share of the area.
 fn fitting(log: &Log, most: usize) -> usize {
-    (log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8)).clamp(ROWS_MIN, most.min(FITTING_MAX))
+    (log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8))
+        .clamp(ROWS_MIN, most.min(FITTING_MAX))
 }
 
 /// So many slots, all of them free.

@@ -1,8 +1,9 @@
 //! Tables of method profilers: declared columns whose values are written into the recording.
 //!
-//! Each thread writes words of its own, with plain stores, so threads do not wait for each other, and a reader in another
-//! process sees every value up to the last store, also when the program is killed. Readers merge the words of all
-//! threads by the rule of their column. Where the recording has no room, a value is counted as lost.
+//! Each thread writes words of its own, with plain stores, so threads do not wait for each other,
+//! and a reader in another process sees every value up to the last store, also when the program is
+//! killed. Readers merge the words of all threads by the rule of their column. Where the recording
+//! has no room, a value is counted as lost.
 //!
 //! Tables are keyed by site, by site and subject, or by caller and callee. They are in the
 //! recording, instead of a report that is written at exit and joined by path and line. So they
@@ -24,7 +25,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::format::arena::Entry;
-use crate::format::profile::page::{Content, HEAD_WORDS, HEADER_WORDS, Kind, LOST, OVERLAPS, WITHIN};
+use crate::format::profile::page::{
+    Content, HEAD_WORDS, HEADER_WORDS, Kind, LOST, OVERLAPS, WITHIN,
+};
 use crate::format::profile::{Key, KeyKind, Merge, ROWS_MAX, TableDef};
 use crate::format::superblock as sb;
 use crate::method_profilers::spans::Within;
@@ -43,7 +46,8 @@ pub(super) use thread_pages::end_thread;
 use thread_pages::{Missing, SEGMENT, Slots};
 pub(super) use thread_pages::{Pair, ScratchPages};
 
-/// A table of a method profiler. It stays as long as its profiler, and as a value that was copied from its mirror.
+/// A table of a method profiler. It stays as long as its profiler, and as a value that was copied
+/// from its mirror.
 pub(crate) struct Table {
     number: u32,
     def: TableDef,
@@ -65,8 +69,8 @@ pub(crate) struct Table {
     earlier: OnceLock<Box<[AtomicU64]>>,
 }
 
-/// A table in one recording. What a hook does is all in one of them, also while the next recording begins, unless the file of
-/// the first one is closed meanwhile and has no room for it.
+/// A table in one recording. What a hook does is all in one of them, also while the next recording
+/// begins, unless the file of the first one is closed meanwhile and has no room for it.
 pub(super) struct Instance {
     log: &'static Log,
     /// Distinguishes it from all others of the process; from 1 on.
@@ -76,7 +80,8 @@ pub(super) struct Instance {
     /// A bit for each site with a value that found no room.
     incomplete: Option<&'static [AtomicU64]>,
     keys: Option<KeyIndex>,
-    /// The first words of pages that threads share: for threads that end, and for tables beyond the slots.
+    /// The first words of pages that threads share: for threads that end, and for tables beyond the
+    /// slots.
     shared: SharedPages,
     /// The table in the recording before: a hook may still be using it.
     before: *mut Instance,
@@ -99,7 +104,8 @@ pub(crate) enum TableRows {
     Sites(usize),
     /// As many as the recording has room for. Each thread has words of its own.
     Keys,
-    /// As many as the recording has room for. Most of them are written once, so threads share their words.
+    /// As many as the recording has room for. Most of them are written once, so threads share their
+    /// words.
     ManyKeys,
 }
 
@@ -113,8 +119,8 @@ impl TableRows {
     }
 }
 
-/// Continues the tables of installed profilers in a recording, which has become the current one. Until then hooks write into
-/// the one before.
+/// Continues the tables of installed profilers in a recording, which has become the current one.
+/// Until then hooks write into the one before.
 pub(crate) fn continue_all(log: &'static Log) {
     let installed = lock(&INSTALLED);
     installed
@@ -123,8 +129,8 @@ pub(crate) fn continue_all(log: &'static Log) {
         .for_each(|table| table.declare(log));
 }
 
-/// Merges the values of a recording that is reached no more into what tables keep of earlier ones, and gives back the indices
-/// that found its rows.
+/// Merges the values of a recording that is reached no more into what tables keep of earlier ones,
+/// and gives back the indices that found its rows.
 pub(crate) fn hand_over(log: &'static Log) {
     let mut all = lock(&ALL);
     all.retain(|table| table.strong_count() > 0);
@@ -180,12 +186,14 @@ impl Table {
         lock(&INSTALLED).retain(|table| !std::ptr::eq(Arc::as_ptr(table), self));
     }
 
-    /// Gives back its slots, its index and its pages, for a table that stays because a hook may refer to it. It counts nothing
-    /// from now on.
+    /// Gives back its slots, its index and its pages, for a table that stays because a hook may
+    /// refer to it. It counts nothing from now on.
     pub fn retire(&self) {
         let ended = self.current.swap(std::ptr::null_mut(), AcqRel);
         self.retired.store(ended, Relaxed);
-        self.instances().filter_map(|instance| instance.keys.as_ref()).for_each(KeyIndex::give_back);
+        self.instances()
+            .filter_map(|instance| instance.keys.as_ref())
+            .for_each(KeyIndex::give_back);
         self.slots.give_back();
         pages::give_up(self.number);
     }
@@ -209,7 +217,11 @@ impl Table {
         log.append(Draft::new(Entry::Table, self.number).text(&json));
         let content = Content { table: self.number, kind: Kind::Incomplete };
         let incomplete = pages::take(log, content, 0, site::entries().len() / 64 + 1);
-        let keys = if self.def.key == KeyKind::Site { None } else { KeyIndex::new(log, self.number, self.rows) };
+        let keys = if self.def.key == KeyKind::Site {
+            None
+        } else {
+            KeyIndex::new(log, self.number, self.rows)
+        };
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let instance = Box::new(Instance {
             log,
@@ -226,7 +238,10 @@ impl Table {
 
     /// States which installation sees the calls of this table, too.
     pub fn put_within(&self, within: Within) {
-        self.within.store(within.installation.map_or(0, |installation| u64::from(installation) + 1), Relaxed);
+        self.within.store(
+            within.installation.map_or(0, |installation| u64::from(installation) + 1),
+            Relaxed,
+        );
         self.overlaps.store(within.overlaps, Relaxed);
         self.current().into_iter().for_each(|instance| self.write_within(instance));
     }
@@ -245,7 +260,8 @@ impl Table {
         unsafe { self.current.load(Acquire).as_ref() }
     }
 
-    /// The row of a key, made if it is new, and the recording that it is in. Without room for it a loss is counted.
+    /// The row of a key, made if it is new, and the recording that it is in. Without room for it a
+    /// loss is counted.
     #[inline]
     fn row(&self, key: Key) -> Option<(&Instance, u32)> {
         let here = self.current()?;
@@ -258,7 +274,8 @@ impl Table {
         Some((instance, row))
     }
 
-    /// The row of a key that this thread did not use last, in the recording that is written now if this one has no room.
+    /// The row of a key that this thread did not use last, in the recording that is written now if
+    /// this one has no room.
     #[inline(never)]
     fn find_row<'t>(&'t self, mut instance: &'t Instance, key: Key) -> Option<(&'t Instance, u32)> {
         // A forked child records nothing.
@@ -277,8 +294,8 @@ impl Table {
         }
     }
 
-    /// The recording that is written now, if it is another one. The one before may have been closed while a hook was at work
-    /// in it, and then has no room for what is new there.
+    /// The recording that is written now, if it is another one. The one before may have been closed
+    /// while a hook was at work in it, and then has no room for what is new there.
     fn after(&self, before: &Instance) -> Option<&Instance> {
         self.current().filter(|here| !std::ptr::eq(*here, before))
     }
@@ -302,7 +319,8 @@ impl Table {
         }
     }
 
-    /// Merges a word into word `at`, in memory that only this thread writes if it has such memory. False: it found no room.
+    /// Merges a word into word `at`, in memory that only this thread writes if it has such memory.
+    /// False: it found no room.
     #[inline]
     #[must_use]
     fn put_in(&self, instance: &Instance, at: usize, word: u64, merge: Merge) -> bool {
@@ -315,10 +333,18 @@ impl Table {
         }
     }
 
-    /// Merges a word that found no room in a recording, into the one that has followed meanwhile. Without one it is lost.
+    /// Merges a word that found no room in a recording, into the one that has followed meanwhile.
+    /// Without one it is lost.
     #[cold]
     #[inline(never)]
-    fn put_later<'t>(&'t self, mut before: &'t Instance, key: Key, column: usize, word: u64, merge: Merge) {
+    fn put_later<'t>(
+        &'t self,
+        mut before: &'t Instance,
+        key: Key,
+        column: usize,
+        word: u64,
+        merge: Merge,
+    ) {
         while let Some(now) = self.after(before) {
             let row = match self.def.key {
                 KeyKind::Site => Some(key.site),
@@ -350,9 +376,14 @@ impl Table {
         }
     }
 
-    /// Words of this thread, one after the other; `None` if the first one has no page yet, or if they are in two segments.
+    /// Words of this thread, one after the other; `None` if the first one has no page yet, or if
+    /// they are in two segments.
     #[inline]
-    fn own_words<const N: usize>(&self, instance: &Instance, at: usize) -> Option<&'static [AtomicU64; N]> {
+    fn own_words<const N: usize>(
+        &self,
+        instance: &Instance,
+        at: usize,
+    ) -> Option<&'static [AtomicU64; N]> {
         let slot = self.slots.of_segment(at / SEGMENT);
         thread_pages::pages()?.words(instance.log, slot, at % SEGMENT)
     }
@@ -366,7 +397,14 @@ impl Table {
 
     /// Merges a word where several threads may write. False: it found no room.
     #[cold]
-    fn put_shared(&self, instance: &Instance, at: usize, word: u64, merge: Merge, missing: &Missing) -> bool {
+    fn put_shared(
+        &self,
+        instance: &Instance,
+        at: usize,
+        word: u64,
+        merge: Merge,
+        missing: &Missing,
+    ) -> bool {
         if let Missing::Log = missing {
             return true;
         }
@@ -394,8 +432,8 @@ impl Table {
                 Err(other) => other,
             };
         }
-        // SAFETY: it is the first word of a page as long as the segment, `at` is a word of the table, and logs are never
-        // unmapped.
+        // SAFETY: it is the first word of a page as long as the segment, `at` is a word of the
+        // table, and logs are never unmapped.
         Some(unsafe { &*page.add(at % SEGMENT) })
     }
 
@@ -420,8 +458,10 @@ impl Table {
         for log in recorder::all().filter(|log| !log.is_handed_over()) {
             pages::each(log, |content, first, words| {
                 let is_here = content == Content { table: self.number, kind: Kind::Values };
-                if let Some(word) =
-                    (at as u64).checked_sub(first).and_then(|at| words.get(at as usize)).filter(|_| is_here)
+                if let Some(word) = (at as u64)
+                    .checked_sub(first)
+                    .and_then(|at| words.get(at as usize))
+                    .filter(|_| is_here)
                 {
                     value = merge.words(value, word.load(Relaxed));
                 }
@@ -430,15 +470,22 @@ impl Table {
         value
     }
 
-    /// Keeps the words of a page whose recording is reached no more. Only the values of rows of sites are asked for.
+    /// Keeps the words of a page whose recording is reached no more. Only the values of rows of
+    /// sites are asked for.
     fn keep(&self, first: usize, words: &[AtomicU64]) {
         if self.def.key != KeyKind::Site {
             return;
         }
-        let earlier = self.earlier.get_or_init(|| (0..self.words).map(|_| AtomicU64::new(0)).collect());
+        let earlier =
+            self.earlier.get_or_init(|| (0..self.words).map(|_| AtomicU64::new(0)).collect());
         let Some(earlier) = earlier.get(first..) else { return };
-        let merges =
-            self.def.columns.iter().map(|column| column.merge).cycle().skip(first % self.def.columns.len().max(1));
+        let merges = self
+            .def
+            .columns
+            .iter()
+            .map(|column| column.merge)
+            .cycle()
+            .skip(first % self.def.columns.len().max(1));
         for ((earlier, word), merge) in earlier.iter().zip(words).zip(merges) {
             earlier.store(merge.words(earlier.load(Relaxed), word.load(Relaxed)), Relaxed);
         }
@@ -455,7 +502,8 @@ impl Drop for Table {
     fn drop(&mut self) {
         let mut instance = *self.current.get_mut();
         while !instance.is_null() {
-            // SAFETY: `declare` made each from a box, and nothing else refers to them: hooks hold the table.
+            // SAFETY: `declare` made each from a box, and nothing else refers to them: hooks hold
+            // the table.
             instance = unsafe { Box::from_raw(instance) }.before;
         }
         pages::give_up(self.number);
@@ -463,7 +511,8 @@ impl Drop for Table {
 }
 
 impl Instance {
-    /// The row of a key, made if it is new; `None` if there is no room for another row. The table has this many at most.
+    /// The row of a key, made if it is new; `None` if there is no room for another row. The table
+    /// has this many at most.
     #[inline]
     fn row(&self, key: Key, most: usize) -> Option<u32> {
         self.keys.as_ref()?.row(key, most)
@@ -474,7 +523,8 @@ impl Instance {
     fn lose_at(&self, site: u32) {
         if let Some(sites) = self.incomplete {
             // Of a site that came later, and is beyond the bits, nothing is known here.
-            let (word, bit) = sites.get(site as usize / 64).map_or((&sites[0], 0), |word| (word, site % 64));
+            let (word, bit) =
+                sites.get(site as usize / 64).map_or((&sites[0], 0), |word| (word, site % 64));
             word.fetch_or(1 << bit, Relaxed);
         }
         self.lose();

@@ -1,4 +1,5 @@
-//! Pages of the recording's area for tables. When the area is full, those of ended profilers are used again.
+//! Pages of the recording's area for tables. When the area is full, those of ended profilers are
+//! used again.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -11,15 +12,23 @@ use crate::platform::lock::lock;
 use crate::recorder::protocol::claim;
 use crate::recorder::{self, Log};
 
-/// The tables that ended last keep their pages: a hook may have read the address of a word, and not written it yet.
+/// The tables that ended last keep their pages: a hook may have read the address of a word, and not
+/// written it yet.
 const KEPT: usize = 8;
 /// This part of the area is kept free by a new table, if tables have ended.
 const FREE_SHARE: usize = 4;
-/// The serial number of the log whose pages were freed last. Pages are freed by one thread at a time.
+/// The serial number of the log whose pages were freed last. Pages are freed by one thread at a
+/// time.
 static FREED_IN: Mutex<u64> = Mutex::new(0);
 
-/// Takes a page for a run of words that begins with the word `first`; all of them are 0. `None` if the area is full.
-pub(super) fn take(log: &'static Log, content: Content, first: u64, words: usize) -> Option<&'static [AtomicU64]> {
+/// Takes a page for a run of words that begins with the word `first`; all of them are 0. `None` if
+/// the area is full.
+pub(super) fn take(
+    log: &'static Log,
+    content: Content,
+    first: u64,
+    words: usize,
+) -> Option<&'static [AtomicU64]> {
     let area = log.profiles.area;
     let length = |words: u64| words.saturating_add(page::HEADER_WORDS as u64).saturating_mul(8);
     let free = |at: u64| {
@@ -35,8 +44,8 @@ pub(super) fn take(log: &'static Log, content: Content, first: u64, words: usize
     Some(&page[page::HEADER_WORDS..page::HEADER_WORDS + words])
 }
 
-/// A free page with room for so many words, all of them 0: its place in the log. It never waits and never allocates, because
-/// a hook may be what takes the page.
+/// A free page with room for so many words, all of them 0: its place in the log. It never waits and
+/// never allocates, because a hook may be what takes the page.
 #[cold]
 fn used_again(log: &'static Log, words: usize) -> Option<usize> {
     places(log).find(|&at| {
@@ -49,7 +58,8 @@ fn used_again(log: &'static Log, words: usize) -> Option<usize> {
 /// The table ended: nothing writes its pages any more.
 pub(super) fn give_up(table: u32) {
     if let Some(log) = recorder::current() {
-        let own = places(log).filter(|&at| content(log, at).is_some_and(|content| content.table == table));
+        let own = places(log)
+            .filter(|&at| content(log, at).is_some_and(|content| content.table == table));
         own.for_each(|at| log.cells()[at + page::STATE].store(page::ENDED, Release));
     }
 }
@@ -61,12 +71,14 @@ pub(super) fn make_room(log: &'static Log) {
     let words = |at: &usize| log.cells()[at + page::WORDS].load(Relaxed) as usize;
     let state = |at: usize| log.cells()[at + page::STATE].load(Acquire);
     let unused = area.saturating_sub(log.word(sb::PROFILES_USED).load(Acquire) as usize / 8);
-    let mut free: usize = places(log).filter(|&at| state(at) == page::FREE).map(|at| words(&at)).sum();
+    let mut free: usize =
+        places(log).filter(|&at| state(at) == page::FREE).map(|at| words(&at)).sum();
     if unused + free >= area / FREE_SHARE {
         return;
     }
     let ended = places(log).filter(|&at| state(at) == page::ENDED);
-    let ended: BTreeSet<(u32, usize)> = ended.filter_map(|at| Some((content(log, at)?.table, at))).collect();
+    let ended: BTreeSet<(u32, usize)> =
+        ended.filter_map(|at| Some((content(log, at)?.table, at))).collect();
     let tables: BTreeSet<u32> = ended.iter().map(|(table, _)| *table).collect();
     for table in tables.iter().take(tables.len().saturating_sub(KEPT)) {
         if unused + free >= area / FREE_SHARE {

@@ -8,8 +8,8 @@ use crate::platform::lasting_pages;
 /// The first word of a page.
 pub(super) type Place = AtomicPtr<AtomicU64>;
 
-/// The first words of the pages by segment. Their memory is taken with the first one, from the system, because a hook may be
-/// what takes it.
+/// The first words of the pages by segment. Their memory is taken with the first one, from the
+/// system, because a hook may be what takes it.
 pub(super) struct SharedPages {
     segments: usize,
     /// Null before the first one.
@@ -54,7 +54,8 @@ impl SharedPages {
 
 fn give_back(places: *mut Place, bytes: usize) {
     if !places.is_null() {
-        // SAFETY: `take` returned it for so many bytes. Whoever still has a place finds no page in it.
+        // SAFETY: `take` returned it for so many bytes. Whoever still has a place finds no page in
+        // it.
         unsafe { lasting_pages::give_back(places.cast(), bytes) };
     }
 }

@@ -1,4 +1,5 @@
-//! The pages that a thread writes: for each segment of a table, the page that holds the thread's own words.
+//! The pages that a thread writes: for each segment of a table, the page that holds the thread's
+//! own words.
 //!
 //! Threads would contend over words to which all of them add atomically. A word of 0 holds nothing
 //! in every rule, so pages need no initialisation and values no row. Where the area is full, values
@@ -21,7 +22,8 @@ use crate::recorder::{self, Log, ProfilerState};
 
 /// Words of a segment.
 pub(super) const SEGMENT: usize = 1024;
-/// Segments of all tables of a process together. Threads share the pages of the tables that are made later.
+/// Segments of all tables of a process together. Threads share the pages of the tables that are
+/// made later.
 const SLOTS: usize = 8192;
 
 /// True for each slot that is in use.
@@ -39,7 +41,8 @@ pub(crate) struct ThreadPages {
     log: AtomicPtr<Log>,
     /// True while they keep the memory of that log.
     use_log: AtomicBool,
-    /// The log before, whose memory they keep as well: where a log is being replaced, a table may still be in it. Null: none.
+    /// The log before, whose memory they keep as well: where a log is being replaced, a table may
+    /// still be in it. Null: none.
     before: AtomicPtr<Log>,
     /// The first word of a page for each slot; null = not taken.
     slots: [AtomicPtr<AtomicU64>; SLOTS],
@@ -59,7 +62,8 @@ struct KnownRow {
     row: AtomicU32,
 }
 
-/// The words of a method, and those of its calls from one caller. Only its thread reads and writes it.
+/// The words of a method, and those of its calls from one caller. Only its thread reads and writes
+/// it.
 struct KnownPair {
     who: AtomicU64,
     table: AtomicU32,
@@ -121,7 +125,9 @@ impl Slots {
         let mut pages = ALL.load(Acquire);
         // SAFETY: pages are never freed.
         while let Some(of_thread) = unsafe { pages.as_ref() } {
-            of_thread.slots[self.0.clone()].iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
+            of_thread.slots[self.0.clone()]
+                .iter()
+                .for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
             pages = of_thread.next.load(Relaxed);
         }
         lock(&RESERVED)[self.0.clone()].fill(false);
@@ -182,7 +188,8 @@ impl ScratchPages {
     pub fn new() -> Option<Self> {
         let log = recorder::current()?;
         let pages: *mut ThreadPages = own_pages::take(Layout::new::<ThreadPages>()).cast();
-        // SAFETY: as in `ThreadPages::take`; the memory is given back with this value, which alone refers to it.
+        // SAFETY: as in `ThreadPages::take`; the memory is given back with this value, which alone
+        // refers to it.
         let pages = unsafe { pages.as_ref() }?;
         pages.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
         Some(ScratchPages(pages))
@@ -207,15 +214,16 @@ impl Drop for ScratchPages {
 }
 
 impl ThreadPages {
-    /// The pages of a thread that begins: without the allocator, and without waiting, because a signal handler may be what
-    /// calls its first hook.
+    /// The pages of a thread that begins: without the allocator, and without waiting, because a
+    /// signal handler may be what calls its first hook.
     fn take() -> Option<&'static ThreadPages> {
         if let Some(pages) = FREE.try_lock().ok().and_then(|mut free| free.pop()) {
             pages.go_on();
             return Some(pages);
         }
         let made: *mut ThreadPages = own_pages::take(Layout::new::<ThreadPages>()).cast();
-        // SAFETY: it is null, or zeros, which are pages and rows that were not taken. It is aligned to a page and stays.
+        // SAFETY: it is null, or zeros, which are pages and rows that were not taken. It is aligned
+        // to a page and stays.
         let pages: &'static ThreadPages = unsafe { made.as_ref() }?;
         let link = |newest| {
             pages.next.store(newest, Relaxed);
@@ -234,11 +242,17 @@ impl ThreadPages {
 
     /// A word of the page in a slot, in a log.
     #[inline]
-    pub(super) fn word(&self, log: &'static Log, slot: usize, at: usize) -> Result<&'static AtomicU64, Missing> {
+    pub(super) fn word(
+        &self,
+        log: &'static Log,
+        slot: usize,
+        at: usize,
+    ) -> Result<&'static AtomicU64, Missing> {
         let Some(current) = recorder::current() else { return Err(Missing::Log) };
         let Some(page) = self.slots.get(slot) else { return Err(Missing::Slot) };
         if !std::ptr::eq(self.log.load(Relaxed), log) {
-            // Where a log is being replaced, one table may be in the new one already, and another one not yet.
+            // Where a log is being replaced, one table may be in the new one already, and another
+            // one not yet.
             if !std::ptr::eq(current, log) {
                 return Err(Missing::Slot);
             }
@@ -250,12 +264,13 @@ impl ThreadPages {
         if page.is_null() {
             return Err(Missing::Page);
         }
-        // SAFETY: `put` stored the first word of a page that is as long as the segment of this slot, `at` is a word of that
-        // segment, and logs are never unmapped.
+        // SAFETY: `put` stored the first word of a page that is as long as the segment of this
+        // slot, `at` is a word of that segment, and logs are never unmapped.
         Ok(unsafe { &*page.add(at) })
     }
 
-    /// Words of the page in a slot, one after the other, if it has a page and they are in one segment.
+    /// Words of the page in a slot, one after the other, if it has a page and they are in one
+    /// segment.
     #[inline]
     pub(super) fn words<const N: usize>(
         &self,
@@ -267,7 +282,8 @@ impl ThreadPages {
             return None;
         }
         let first = std::ptr::from_ref(self.word(log, slot, at).ok()?);
-        // SAFETY: as in `word`, and all of them are in the segment. A last segment that is short has whole rows.
+        // SAFETY: as in `word`, and all of them are in the segment. A last segment that is short
+        // has whole rows.
         Some(unsafe { &*first.cast::<[AtomicU64; N]>() })
     }
 
@@ -294,8 +310,8 @@ impl ThreadPages {
         }
     }
 
-    /// The words of a method and of its calls from one caller, by the table of these, if the thread remembers both in this
-    /// log.
+    /// The words of a method and of its calls from one caller, by the table of these, if the thread
+    /// remembers both in this log.
     #[inline(always)]
     pub(super) fn known_pair(&self, table: u32, who: u64) -> Option<[&'static Pair; 2]> {
         let known = &self.pairs[hash::bucket(who, PAIRS.ilog2())];
@@ -308,8 +324,14 @@ impl ThreadPages {
         Some([of_method?, of_caller?]).filter(|_| is_known)
     }
 
-    /// Remembers these words in the log of these pages. The caller keeps signal handlers of this thread out.
-    pub(super) fn remember_pair(&self, table: u32, who: u64, [of_method, of_caller]: [&'static Pair; 2]) {
+    /// Remembers these words in the log of these pages. The caller keeps signal handlers of this
+    /// thread out.
+    pub(super) fn remember_pair(
+        &self,
+        table: u32,
+        who: u64,
+        [of_method, of_caller]: [&'static Pair; 2],
+    ) {
         let known = &self.pairs[hash::bucket(who, PAIRS.ilog2())];
         known.who.store(who, Relaxed);
         known.table.store(table, Relaxed);
@@ -319,7 +341,10 @@ impl ThreadPages {
 
     #[inline]
     fn known(&self, table: u32, key: Key) -> &KnownRow {
-        &self.rows[hash::bucket(key.who() ^ key.key.rotate_left(32) ^ u64::from(table).rotate_left(20), ROWS.ilog2())]
+        &self.rows[hash::bucket(
+            key.who() ^ key.key.rotate_left(32) ^ u64::from(table).rotate_left(20),
+            ROWS.ilog2(),
+        )]
     }
 
     /// Remembers the page of a slot: all words of its segment. Only the thread itself does so.
@@ -327,7 +352,8 @@ impl ThreadPages {
         self.slots[slot].store(page.as_ptr().cast_mut(), Relaxed);
     }
 
-    /// Goes on in the same log, if that is still written. Otherwise the first word finds another one.
+    /// Goes on in the same log, if that is still written. Otherwise the first word finds another
+    /// one.
     fn go_on(&self) {
         // SAFETY: it is null, or a log, and logs are leaked boxes.
         let log = unsafe { self.log.load(Relaxed).as_ref() };

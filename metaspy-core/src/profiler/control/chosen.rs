@@ -19,7 +19,8 @@ pub(super) struct Chosen {
 impl Chosen {
     /// What these armings observe together.
     pub fn from(armings: &[Arming]) -> Self {
-        let mut chosen = Chosen { is_all_but: false, named: HashSet::new(), mode: Mode::Off, details: false };
+        let mut chosen =
+            Chosen { is_all_but: false, named: HashSet::new(), mode: Mode::Off, details: false };
         for arming in armings {
             chosen.mode = chosen.mode.max(arming.mode);
             chosen.details |= arming.details;
@@ -34,7 +35,8 @@ impl Chosen {
         chosen
     }
 
-    /// Applies a change for some subjects, or for all. False if the set would be too large; it stays as it is then.
+    /// Applies a change for some subjects, or for all. False if the set would be too large; it
+    /// stays as it is then.
     pub fn apply(&mut self, change: Change, subjects: Option<&[Subject]>) -> bool {
         let Some(subjects) = subjects else {
             if change != Change::Show {

@@ -1,8 +1,10 @@
-//! Orders from outside: the crawler arms and disarms sites of this process, if the process allows it.
+//! Orders from outside: the crawler arms and disarms sites of this process, if the process allows
+//! it.
 //!
-//! The orders are those of one more profiler. They replace what [`Profiler::controlled`](crate::Profiler::controlled) and
-//! `METASPY_OBSERVE` armed at the same sites, and leave all other profilers as they are. The collector's thread reads and
-//! applies them, so no hook waits.
+//! The orders are those of one more profiler. They replace what
+//! [`Profiler::controlled`](crate::Profiler::controlled) and `METASPY_OBSERVE` armed at the same
+//! sites, and leave all other profilers as they are. The collector's thread reads and applies them,
+//! so no hook waits.
 //!
 //! Orders come through a socket, which the collector serves between its rounds without waiting. A
 //! page in the recording would not do, because readers map it read-only, and a page cannot refuse
@@ -46,7 +48,8 @@ pub(super) const PROFILER: u64 = 0;
 /// What was ordered, by site.
 static ORDERED: Mutex<BTreeMap<SiteId, Chosen>> = Mutex::new(BTreeMap::new());
 
-/// The rules of readers for what stays. Those of a reader hold until the process ends: it may be gone by then.
+/// The rules of readers for what stays. Those of a reader hold until the process ends: it may be
+/// gone by then.
 static KEPT: Mutex<Vec<AddedRules>> = Mutex::new(Vec::new());
 
 /// Bytes of the rules of a request at most, and requests with rules.
@@ -97,8 +100,13 @@ fn keep(rules: &str) -> Result<(), String> {
 }
 
 /// Changes what is observed at the sites.
-fn change(change: Change, sites: &[SiteEntry], subjects: Option<&[crate::Subject]>) -> Result<(), String> {
-    let observable: Vec<&SiteEntry> = sites.iter().filter(|entry| entry.site.def().skipped.is_none()).collect();
+fn change(
+    change: Change,
+    sites: &[SiteEntry],
+    subjects: Option<&[crate::Subject]>,
+) -> Result<(), String> {
+    let observable: Vec<&SiteEntry> =
+        sites.iter().filter(|entry| entry.site.def().skipped.is_none()).collect();
     let Some(first) = observable.first() else {
         let (path, why) = (sites[0].site.path(), sites[0].site.def().skipped.unwrap_or_default());
         return Err(format!("`{path}` cannot be observed: {why}"));
@@ -109,7 +117,11 @@ fn change(change: Change, sites: &[SiteEntry], subjects: Option<&[crate::Subject
         return Err(InstallError::OnlyCounts { site: entry.site.path() }.to_string());
     }
     let verb = if change == Change::Disarm { "disarms" } else { "arms" };
-    let more = if observable.len() > 1 { format!(" and {} more", observable.len() - 1) } else { String::new() };
+    let more = if observable.len() > 1 {
+        format!(" and {} more", observable.len() - 1)
+    } else {
+        String::new()
+    };
     // The epoch first, then the arm words, as at an installation.
     recorder::next_epoch(&format!("a reader {verb} {}{more}", first.site.path()));
     let mut ordered = lock(&ORDERED);
@@ -117,9 +129,13 @@ fn change(change: Change, sites: &[SiteEntry], subjects: Option<&[crate::Subject
     let mut refused = None;
     for entry in observable {
         let mut arms = arm::arms();
-        let chosen = ordered.entry(entry.id).or_insert_with(|| Chosen::from(&arms.seizable(PROFILER, entry.id)));
+        let chosen = ordered
+            .entry(entry.id)
+            .or_insert_with(|| Chosen::from(&arms.seizable(PROFILER, entry.id)));
         if !chosen.apply(change, subjects) {
-            refused = Some(format!("a site remembers at most {MOST_SUBJECTS} subjects one by one: arm or disarm all"));
+            refused = Some(format!(
+                "a site remembers at most {MOST_SUBJECTS} subjects one by one: arm or disarm all"
+            ));
             continue;
         }
         unread.extend(arms.seize(PROFILER, entry, chosen.arming()));

@@ -1,4 +1,5 @@
-//! The socket beside a recording. The collector serves it between its rounds, and never waits for a reader.
+//! The socket beside a recording. The collector serves it between its rounds, and never waits for a
+//! reader.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -32,9 +33,9 @@ pub(super) fn allow(log: &'static Log) {
             drop(before);
             recorder::listen(Module::Control, &Control);
         }
-        Err(error) => {
-            log.note(&format!("Readers cannot arm or disarm sites: the socket beside the recording: {error}"))
-        }
+        Err(error) => log.note(&format!(
+            "Readers cannot arm or disarm sites: the socket beside the recording: {error}"
+        )),
     }
 }
 
@@ -75,7 +76,8 @@ struct Server {
 impl Server {
     fn listen(log: u64, socket: PathBuf) -> io::Result<Self> {
         remove_stale(&socket);
-        // A copy has no number of a standard stream, which the program may have closed and may open again.
+        // A copy has no number of a standard stream, which the program may have closed and may open
+        // again.
         let listener = UnixListener::bind(&socket)?.try_clone()?;
         fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
@@ -165,7 +167,9 @@ impl Connection {
 fn answer_to(line: &[u8]) -> Vec<u8> {
     let answer: ControlAnswer = match serde_json::from_slice(line) {
         Ok(request) => super::answer(&request),
-        Err(error) => Err(format!("the request cannot be read ({error}): use a `metaspy` of the program's version")),
+        Err(error) => Err(format!(
+            "the request cannot be read ({error}): use a `metaspy` of the program's version"
+        )),
     };
     let mut line = serde_json::to_vec(&answer).unwrap_or_default();
     line.push(b'\n');

@@ -1,8 +1,9 @@
 //! Triggers: patterns over the events of all threads, and an action for each match.
 //!
-//! The collector finds matches at most a tenth of a second after their events have ended. Each match marks the recording:
-//! an instant at the site `trigger::NAME`, with the subject of the pattern's last event, that event as its cause, and
-//! links to the others. Triggers ignore these marks.
+//! The collector finds matches at most a tenth of a second after their events have ended. Each
+//! match marks the recording: an instant at the site `trigger::NAME`, with the subject of the
+//! pattern's last event, that event as its cause, and links to the others. Triggers ignore these
+//! marks.
 //!
 //! ```
 //! use std::time::Duration;
@@ -76,7 +77,8 @@ impl Trigger {
         Self::new(Pattern::sequence(filters.len()), filters)
     }
 
-    /// Matches a violated expectation: an event that passes the filter `every` and not the filter `holds`.
+    /// Matches a violated expectation: an event that passes the filter `every` and not the filter
+    /// `holds`.
     pub fn expect(every: impl Into<String>, holds: impl Into<String>) -> Self {
         Self::new(Pattern::expect(), vec![every.into(), holds.into()])
     }
@@ -97,8 +99,8 @@ impl Trigger {
         self
     }
 
-    /// Requires all events of a match to have the same subject. At most 65,536 subjects are tracked at once; further ones
-    /// have no matches.
+    /// Requires all events of a match to have the same subject. At most 65,536 subjects are tracked
+    /// at once; further ones have no matches.
     pub fn per_subject(mut self) -> Self {
         self.pattern.per_subject = true;
         self
@@ -111,14 +113,18 @@ impl Trigger {
         self
     }
 
-    /// Sets the action for each match. It runs on metaspy's thread. Its own calls are not observed, and a panic in it is
-    /// caught.
+    /// Sets the action for each match. It runs on metaspy's thread. Its own calls are not observed,
+    /// and a panic in it is caught.
     pub fn then(mut self, then: impl FnMut(&Hit<'_>) + Send + 'static) -> Self {
         self.then = Some(Box::new(then));
         self
     }
 
-    pub(crate) fn install(self, session: &mut Session, scope: Scope) -> Result<Subscription, InstallError> {
+    pub(crate) fn install(
+        self,
+        session: &mut Session,
+        scope: Scope,
+    ) -> Result<Subscription, InstallError> {
         let Trigger { name, filters, pattern, mut then } = self;
         let parsed: Result<Vec<Filter>, _> = filters.iter().map(|filter| filter.parse()).collect();
         let filters = parsed.map_err(|error| InstallError::Other(Box::new(error)))?;
@@ -126,7 +132,9 @@ impl Trigger {
             return Err(InstallError::Other("a sequence needs 1 to 32 filters".into()));
         }
         if pattern.is_too_long() {
-            return Err(InstallError::Other("a count with a time limit is at most 65,536; use a smaller count".into()));
+            return Err(InstallError::Other(
+                "a count with a time limit is at most 65,536; use a smaller count".into(),
+            ));
         }
         let site = site(&name);
         session.arm(site, crate::arm::Arming::all(crate::arm::Mode::Full))?;
@@ -151,7 +159,8 @@ impl Trigger {
 const MARKS: &str = "trigger::";
 
 fn site(name: &str) -> &'static Site {
-    // A site lives as long as the process, and so does the trigger's name. A program has few triggers.
+    // A site lives as long as the process, and so does the trigger's name. A program has few
+    // triggers.
     let def = SiteDef {
         kind: SiteKind::Change,
         module: "trigger",
@@ -180,7 +189,10 @@ fn mark(site: &'static Site, events: &[Event]) {
 
 impl fmt::Debug for Trigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Trigger").field("name", &self.name).field("filters", &self.filters).finish_non_exhaustive()
+        f.debug_struct("Trigger")
+            .field("name", &self.name)
+            .field("filters", &self.filters)
+            .finish_non_exhaustive()
     }
 }
 

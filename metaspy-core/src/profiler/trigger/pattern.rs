@@ -78,7 +78,8 @@ pub(super) struct Patterns {
 struct Progress {
     /// The events of a sequence; the last events of a count.
     met: VecDeque<Event>,
-    /// For a sequence, the end of its first event; for a count with a time limit, the end of each event.
+    /// For a sequence, the end of its first event; for a count with a time limit, the end of each
+    /// event.
     ends: VecDeque<u64>,
     /// The count, if it has no time limit.
     times: u64,
@@ -133,8 +134,9 @@ impl Patterns {
     /// Removes progress that cannot become a match any more.
     fn forget_old(&mut self, now_ns: u64) {
         let Some(within) = self.pattern.within else { return };
-        let is_near =
-            |progress: &Progress| progress.ends.back().is_some_and(|end| now_ns.saturating_sub(*end) <= within);
+        let is_near = |progress: &Progress| {
+            progress.ends.back().is_some_and(|end| now_ns.saturating_sub(*end) <= within)
+        };
         self.progress.retain(|_, progress| is_near(progress));
     }
 }
@@ -163,7 +165,9 @@ impl Progress {
     /// True if this was the last step.
     fn step(&mut self, moment: Moment<'_>, steps: usize, within: Option<u64>) -> bool {
         let passed = |filter: usize| moment.passed >> filter & 1 == 1;
-        let is_late = |first: &u64| within.is_some_and(|within| moment.end_ns.saturating_sub(*first) > within);
+        let is_late = |first: &u64| {
+            within.is_some_and(|within| moment.end_ns.saturating_sub(*first) > within)
+        };
         if self.ends.front().is_some_and(is_late) {
             (self.met, self.ends) = Default::default();
         }

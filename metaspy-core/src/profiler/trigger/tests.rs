@@ -5,8 +5,8 @@ use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::site::SiteId;
 use crate::subject::{KindId, Subject};
 
-/// Meets moments that are written as `time subject filters`, and tells at which of them the pattern was met, and how many
-/// events it had.
+/// Meets moments that are written as `time subject filters`, and tells at which of them the pattern
+/// was met, and how many events it had.
 fn check(pattern: Pattern, moments: &[(u64, u64, u64)], expected: &[(usize, usize)]) {
     let mut patterns = Patterns::new(pattern);
     let mut met = Vec::new();
@@ -35,7 +35,11 @@ fn check(pattern: Pattern, moments: &[(u64, u64, u64)], expected: &[(usize, usiz
 
 #[test]
 fn a_count_begins_anew_after_it_was_met() {
-    check(Pattern::count(2), &[(1, 1, 1), (2, 2, 0), (3, 3, 1), (4, 1, 1), (5, 1, 1)], &[(2, 2), (4, 2)]);
+    check(
+        Pattern::count(2),
+        &[(1, 1, 1), (2, 2, 0), (3, 3, 1), (4, 1, 1), (5, 1, 1)],
+        &[(2, 2), (4, 2)],
+    );
     check(Pattern::count(1), &[(1, 1, 1), (2, 1, 1)], &[(0, 1), (1, 1)]);
     check(Pattern::count(0), &[(1, 1, 1)], &[(0, 1)]);
 }
@@ -59,7 +63,11 @@ fn a_large_count_remembers_the_last_events() {
 #[test]
 fn a_sequence_has_its_order_and_others_may_come_between() {
     let (a, b, c) = (1, 2, 4);
-    check(Pattern::sequence(3), &[(1, 1, a), (2, 1, 0), (3, 1, b), (4, 1, a), (5, 1, c)], &[(4, 3)]);
+    check(
+        Pattern::sequence(3),
+        &[(1, 1, a), (2, 1, 0), (3, 1, b), (4, 1, a), (5, 1, c)],
+        &[(4, 3)],
+    );
     check(Pattern::sequence(2), &[(1, 1, b), (2, 1, a)], &[]);
     // One event is one step, whatever it passes.
     check(Pattern::sequence(2), &[(1, 1, a | b), (2, 1, a | b)], &[(1, 2)]);

@@ -1,5 +1,5 @@
-//! Cobertura's XML, as <http://cobertura.sourceforge.net/xml/coverage-04.dtd> defines it. A package is a crate or a module, a
-//! class is a type in a file, and a line is the first line of a method.
+//! Cobertura's XML, as <http://cobertura.sourceforge.net/xml/coverage-04.dtd> defines it. A package
+//! is a crate or a module, a class is a type in a file, and a line is the first line of a method.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -88,7 +88,9 @@ impl<'p> Class<'p> {
             }
             let package = ty.under.map_or("", |under| program.elements[under].path_text());
             let mut files: BTreeMap<&str, Vec<(&Element, &Method)>> = BTreeMap::new();
-            for (element, method) in program.methods_of(at).filter(|(_, method)| method.is_counted()) {
+            for (element, method) in
+                program.methods_of(at).filter(|(_, method)| method.is_counted())
+            {
                 files.entry(&method.site.file).or_default().push((element, method));
             }
             let of = |(file, methods)| Class { package, name: ty.path_text(), file, methods };
@@ -98,7 +100,11 @@ impl<'p> Class<'p> {
     }
 
     fn lines(&self) -> BTreeMap<u32, u64> {
-        lines(self.methods.iter().map(|(element, method)| (method.site.lines.0, element.measure.count)))
+        lines(
+            self.methods
+                .iter()
+                .map(|(element, method)| (method.site.lines.0, element.measure.count)),
+        )
     }
 }
 
@@ -127,10 +133,14 @@ impl Covered {
 }
 
 fn package(xml: &mut Xml<'_>, path: &str, classes: &[Class<'_>]) -> io::Result<()> {
-    let element = xml.create_element("package").with_attributes(rated(&[("name", path)], Covered::of(classes)));
+    let element = xml
+        .create_element("package")
+        .with_attributes(rated(&[("name", path)], Covered::of(classes)));
     element.write_inner_content(|xml| {
         let element = xml.create_element("classes");
-        element.write_inner_content(|xml| classes.iter().try_for_each(|of| class(xml, of))).map(drop)
+        element
+            .write_inner_content(|xml| classes.iter().try_for_each(|of| class(xml, of)))
+            .map(drop)
     })?;
     Ok(())
 }
@@ -140,7 +150,8 @@ fn class(xml: &mut Xml<'_>, class: &Class<'_>) -> io::Result<()> {
     let element = xml.create_element("class").with_attributes(rated(&names, Covered::of([class])));
     element.write_inner_content(|xml| {
         let element = xml.create_element("methods");
-        element.write_inner_content(|xml| class.methods.iter().try_for_each(|of| method(xml, *of)))?;
+        element
+            .write_inner_content(|xml| class.methods.iter().try_for_each(|of| method(xml, *of)))?;
         write_lines(xml, &class.lines())
     })?;
     Ok(())
@@ -152,7 +163,9 @@ fn method(xml: &mut Xml<'_>, (element, method): (&Element, &Method)) -> io::Resu
     let executions = element.measure.count;
     let complexity = method.complexity().unwrap_or(0).into();
     let covered = Covered { lines: 1, hit: usize::from(executions > 0), methods: 1, complexity };
-    let element = xml.create_element("method").with_attributes(rated(&[("name", name), ("signature", "")], covered));
+    let element = xml
+        .create_element("method")
+        .with_attributes(rated(&[("name", name), ("signature", "")], covered));
     let lines = lines([(method.site.lines.0, executions)]);
     element.write_inner_content(|xml| write_lines(xml, &lines))?;
     Ok(())
@@ -168,7 +181,11 @@ fn write_lines(xml: &mut Xml<'_>, lines: &BTreeMap<u32, u64>) -> io::Result<()> 
 }
 
 fn rated<'a>(names: &[(&'a str, &str)], covered: Covered) -> Vec<(&'a str, Cow<'a, str>)> {
-    let rates = [("line-rate", covered.rate()), ("branch-rate", "0".into()), ("complexity", covered.complexity())];
+    let rates = [
+        ("line-rate", covered.rate()),
+        ("branch-rate", "0".into()),
+        ("complexity", covered.complexity()),
+    ];
     attributes(names).into_iter().chain(attributes(&rates)).collect()
 }
 

@@ -14,8 +14,8 @@ use super::record::{Names, Record};
 use super::tracks::{Slice, Track, Tracks};
 use super::{Exporter, Selection, Written, short_name};
 use proto::{
-    Content, DebugAnnotation, ProcessDescriptor, SourceLocation, ThreadDescriptor, TracePacket, TrackDescriptor,
-    TrackEvent, Type, Value,
+    Content, DebugAnnotation, ProcessDescriptor, SourceLocation, ThreadDescriptor, TracePacket,
+    TrackDescriptor, TrackEvent, Type, Value,
 };
 
 /// Perfetto's protobuf: <https://perfetto.dev/docs/reference/synthetic-track-event>.
@@ -36,7 +36,14 @@ impl Exporter<Selection<'_>> for Perfetto {
         let store = selection.store;
         let names = Names::read(store);
         let arrows = Arrows::find(selection, &names)?;
-        let mut trace = Trace { out, store, names: &names, arrows: &arrows, named: HashSet::new(), bytes: Vec::new() };
+        let mut trace = Trace {
+            out,
+            store,
+            names: &names,
+            arrows: &arrows,
+            named: HashSet::new(),
+            bytes: Vec::new(),
+        };
         trace.processes()?;
         let mut tracks = Tracks::new(store);
         let events = selection.each(|event| {
@@ -60,14 +67,22 @@ struct Trace<'a> {
 
 impl Trace<'_> {
     fn processes(&mut self) -> io::Result<()> {
-        let mut all: Vec<(u32, String)> =
-            self.store.processes().iter().map(|process| (process.pid, process.label.clone())).collect();
+        let mut all: Vec<(u32, String)> = self
+            .store
+            .processes()
+            .iter()
+            .map(|process| (process.pid, process.label.clone()))
+            .collect();
         if all.is_empty() {
             all.push((self.store.header().pid, self.store.program().name.clone()));
         }
         for (number, (pid, name)) in (1..).zip(all) {
             let process = ProcessDescriptor { pid: Some(pid as i32), process_name: Some(name) };
-            let track = TrackDescriptor { uuid: Some(number), process: Some(process), ..TrackDescriptor::default() };
+            let track = TrackDescriptor {
+                uuid: Some(number),
+                process: Some(process),
+                ..TrackDescriptor::default()
+            };
             self.push(None, Content::TrackDescriptor(track))?;
         }
         Ok(())
@@ -86,7 +101,10 @@ impl Trace<'_> {
             line_number: Some(record.line),
         };
         let begin = TrackEvent {
-            debug_annotations: annotations(&record, event.subject.map(|subject| self.store.subject_text(subject))),
+            debug_annotations: annotations(
+                &record,
+                event.subject.map(|subject| self.store.subject_text(subject)),
+            ),
             r#type: Some(if is_instant { Type::Instant } else { Type::SliceBegin }.into()),
             track_uuid: Some(number(track)),
             categories: vec![record.kind.to_owned()],
@@ -113,7 +131,11 @@ impl Trace<'_> {
     /// Describes a track. The first track of a lane is its thread.
     fn name(&mut self, track: Track) -> io::Result<()> {
         let process = self.store.process_of(track.lane);
-        let at = self.store.processes().iter().position(|it| Some(it.pid) == process.map(|process| process.pid));
+        let at = self
+            .store
+            .processes()
+            .iter()
+            .position(|it| Some(it.pid) == process.map(|process| process.pid));
         let pid = process.map_or_else(|| self.store.header().pid, |process| process.pid);
         let name = track_name(self.names.thread(track.lane), track);
         let descriptor = match track.number {
@@ -144,7 +166,8 @@ impl Trace<'_> {
     }
 
     fn push(&mut self, timestamp: Option<u64>, content: Content) -> io::Result<()> {
-        let packet = TracePacket { timestamp, trusted_packet_sequence_id: SEQUENCE, content: Some(content) };
+        let packet =
+            TracePacket { timestamp, trusted_packet_sequence_id: SEQUENCE, content: Some(content) };
         self.bytes.clear();
         // Memory always has room for a message.
         prost::encoding::message::encode(PACKET, &packet, &mut self.bytes);
@@ -153,16 +176,23 @@ impl Trace<'_> {
 }
 
 fn annotations(record: &Record<'_>, subject: Option<String>) -> Vec<DebugAnnotation> {
-    let text = |name: &str, value: String| DebugAnnotation { name: Some(name.into()), value: Some(Value::Text(value)) };
+    let text = |name: &str, value: String| DebugAnnotation {
+        name: Some(name.into()),
+        value: Some(Value::Text(value)),
+    };
     let mut all = vec![text("event", record.event.clone()), text("path", record.site.to_owned())];
     all.extend(subject.map(|subject| text("subject", subject)));
-    let cause = record.cause.as_ref().and_then(|cause| cause.event.clone().or_else(|| cause.span.clone()));
+    let cause =
+        record.cause.as_ref().and_then(|cause| cause.event.clone().or_else(|| cause.span.clone()));
     all.extend(cause.map(|cause| text("cause", cause)));
     if !record.links.is_empty() {
         all.push(text("links", record.links.join(" ")));
     }
     all.push(text("outcome", record.outcome.to_owned()));
-    all.push(DebugAnnotation { name: Some("timed".into()), value: Some(Value::Bool(record.timed)) });
+    all.push(DebugAnnotation {
+        name: Some("timed".into()),
+        value: Some(Value::Bool(record.timed)),
+    });
     all.extend(record.details.iter().map(|it| text("detail", detail(it))));
     all
 }

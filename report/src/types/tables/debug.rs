@@ -1,4 +1,5 @@
-//! Tables in debug information: the compiler describes each as a variable, `<a::Circle as a::Shape>::{vtable}`.
+//! Tables in debug information: the compiler describes each as a variable,
+//! `<a::Circle as a::Shape>::{vtable}`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -11,7 +12,10 @@ use super::implementing;
 type Reader<'d> = EndianSlice<'d, RunTimeEndian>;
 
 /// The types behind these addresses, as far as debug information has them.
-pub(super) fn types<'d>(file: &impl Object<'d>, wanted: &BTreeSet<u64>) -> gimli::Result<HashMap<u64, String>> {
+pub(super) fn types<'d>(
+    file: &impl Object<'d>,
+    wanted: &BTreeSet<u64>,
+) -> gimli::Result<HashMap<u64, String>> {
     let mut found = HashMap::new();
     let load = |id: gimli::SectionId| -> gimli::Result<Cow<'d, [u8]>> {
         let section = file.section_by_name(id.name());
@@ -43,7 +47,9 @@ fn in_unit<'d>(
         if entry.tag() != gimli::DW_TAG_variable {
             continue;
         }
-        let Some(AttributeValue::Exprloc(place)) = entry.attr_value(gimli::DW_AT_location) else { continue };
+        let Some(AttributeValue::Exprloc(place)) = entry.attr_value(gimli::DW_AT_location) else {
+            continue;
+        };
         let Some(address) = address(unit, place) else { continue };
         if !wanted.contains(&address) {
             continue;

@@ -1,4 +1,5 @@
-//! The types behind the tables of trait objects, by the symbols and the debug information of the program.
+//! The types behind the tables of trait objects, by the symbols and the debug information of the
+//! program.
 
 mod debug;
 mod open;
@@ -39,21 +40,26 @@ impl Tables {
         }
         if !store.processes().is_empty() {
             return Tables::without(
-                "several recordings that are read as one have no program: name them one by one".to_owned(),
+                "several recordings that are read as one have no program: name them one by one"
+                    .to_owned(),
             );
         }
         let program = store.program();
         let key = (program.path.clone(), program.build_id.clone());
         let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         let known = cache.entry(key).or_default();
-        let unknown: BTreeSet<u64> = wanted.iter().filter(|table| !known.contains_key(table)).copied().collect();
+        let unknown: BTreeSet<u64> =
+            wanted.iter().filter(|table| !known.contains_key(table)).copied().collect();
         if !unknown.is_empty() {
             match Tables::in_program(Path::new(&program.path), &program.build_id, &unknown) {
-                Ok(found) => known.extend(unknown.iter().map(|table| (*table, found.get(table).cloned()))),
+                Ok(found) => {
+                    known.extend(unknown.iter().map(|table| (*table, found.get(table).cloned())))
+                }
                 Err(note) => return Tables::without(note),
             }
         }
-        let known = wanted.iter().filter_map(|table| Some((*table, known.get(table)?.clone()?))).collect();
+        let known =
+            wanted.iter().filter_map(|table| Some((*table, known.get(table)?.clone()?))).collect();
         Tables { known, ..Tables::default() }
     }
 
@@ -61,7 +67,11 @@ impl Tables {
         Tables { note: Some(note), ..Tables::default() }
     }
 
-    fn in_program(path: &Path, build_id: &str, wanted: &BTreeSet<u64>) -> Result<HashMap<u64, String>, String> {
+    fn in_program(
+        path: &Path,
+        build_id: &str,
+        wanted: &BTreeSet<u64>,
+    ) -> Result<HashMap<u64, String>, String> {
         let shown = path.display();
         let cannot = |error: &dyn std::fmt::Display| {
             format!("types behind trait objects are not known: cannot read {shown}: {error}")
@@ -69,26 +79,32 @@ impl Tables {
         let cache = ReadCache::new(files::open(path).map_err(|error| cannot(&error))?);
         let file = object::File::parse(&cache).map_err(|error| cannot(&error))?;
         if self::build_id(path, &file) != build_id {
-            return Err(format!("types behind trait objects are not known: {shown} was built again after the run"));
+            return Err(format!(
+                "types behind trait objects are not known: {shown} was built again after the run"
+            ));
         }
         let base = file.segments().map(|segment| segment.address()).min().unwrap_or(0);
-        let addresses: BTreeSet<u64> = wanted.iter().map(|offset| base.wrapping_add(*offset)).collect();
+        let addresses: BTreeSet<u64> =
+            wanted.iter().map(|offset| base.wrapping_add(*offset)).collect();
         let mut known = debug::types(&file, &addresses).unwrap_or_default();
-        let left: BTreeSet<u64> = addresses.iter().filter(|address| !known.contains_key(address)).copied().collect();
+        let left: BTreeSet<u64> =
+            addresses.iter().filter(|address| !known.contains_key(address)).copied().collect();
         known.extend(symbols::types(&file, &left));
         Ok(known.into_iter().map(|(address, name)| (address.wrapping_sub(base), name)).collect())
     }
 
-    /// The declared type of a kind's name, and the type behind its table: `None` without a table, and `Some(None)` if the
-    /// type is not known. A name with a type parameter is that of several types.
+    /// The declared type of a kind's name, and the type behind its table: `None` without a table,
+    /// and `Some(None)` if the type is not known. A name with a type parameter is that of several
+    /// types.
     pub fn split<'n>(&mut self, name: &'n str) -> (&'n str, Option<Option<String>>) {
-        let (declared, behind) = if let Some((declared, behind)) = name.split_once(TypeKey::RESOLVED) {
-            (declared, Some(behind.to_owned()))
-        } else if let Some((declared, table)) = table_in(name) {
-            (declared, self.known.get(&table).cloned())
-        } else {
-            return (name, None);
-        };
+        let (declared, behind) =
+            if let Some((declared, behind)) = name.split_once(TypeKey::RESOLVED) {
+                (declared, Some(behind.to_owned()))
+            } else if let Some((declared, table)) = table_in(name) {
+                (declared, self.known.get(&table).cloned())
+            } else {
+                return (name, None);
+            };
         let behind = behind.filter(|name| !open::has_parameter(name));
         self.is_incomplete |= behind.is_none();
         (declared, Some(behind))
@@ -128,7 +144,9 @@ fn implementing(name: &str) -> Option<String> {
             '>' if inner[..at].ends_with('-') => {}
             '>' | ')' | ']' if depth == 0 => return None,
             '>' | ')' | ']' => depth -= 1,
-            ' ' if depth == 0 && inner[at..].starts_with(" as ") => return Some(plain(&inner[..at])),
+            ' ' if depth == 0 && inner[at..].starts_with(" as ") => {
+                return Some(plain(&inner[..at]));
+            }
             _ => {}
         }
     }
@@ -146,11 +164,16 @@ mod tests {
 
     #[test]
     fn the_type_of_an_implementation_ends_at_its_own_as() {
-        let check = |name: &str, expected: Option<&str>| assert_eq!(implementing(name).as_deref(), expected, "{name}");
+        let check = |name: &str, expected: Option<&str>| {
+            assert_eq!(implementing(name).as_deref(), expected, "{name}")
+        };
         check("<a::Circle as a::Shape>::{vtable}", Some("a::Circle"));
         check("<a::Two<<b::C as b::D>::E> as a::Shape<u8>>::f", Some("a::Two<<b::C as b::D>::E>"));
         check("<fn(u8) -> u8 as core::ops::Fn>::call", Some("fn(u8) -> u8"));
-        check("<alloc::vec::Vec<u8, alloc::alloc::Global> as a::Shape>::{vtable}", Some("alloc::vec::Vec<u8>"));
+        check(
+            "<alloc::vec::Vec<u8, alloc::alloc::Global> as a::Shape>::{vtable}",
+            Some("alloc::vec::Vec<u8>"),
+        );
         check("<a::Circle>::new", None);
         check("a::Shape::name", None);
     }

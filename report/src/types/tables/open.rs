@@ -1,6 +1,8 @@
-//! Names that still have a type parameter: the symbols of a generic implementation name it as the source does.
+//! Names that still have a type parameter: the symbols of a generic implementation name it as the
+//! source does.
 
-/// True if a name has a type parameter, such as `a::G<T>` and `&T`. It then stands for several types.
+/// True if a name has a type parameter, such as `a::G<T>` and `&T`. It then stands for several
+/// types.
 ///
 /// A type has a whole path, and only primitives and words of the language have none.
 pub(super) fn has_parameter(name: &str) -> bool {
@@ -12,8 +14,10 @@ pub(super) fn has_parameter(name: &str) -> bool {
         let word = rest[at..].split(|letter: char| !is_of_word(letter)).next().unwrap_or_default();
         rest = &rest[at + word.len()..];
         let is_of_path = before.ends_with("::") || rest.starts_with("::");
-        // Lifetimes, letters, names of associated types, and what the compiler names, such as `{closure#0}`.
-        let is_other = before.ends_with(['\'', '"', '{', '#']) || rest.trim_start().starts_with('=');
+        // Lifetimes, letters, names of associated types, and what the compiler names, such as
+        // `{closure#0}`.
+        let is_other =
+            before.ends_with(['\'', '"', '{', '#']) || rest.trim_start().starts_with('=');
         if !is_of_path && !is_other && !is_known(word) {
             return true;
         }
@@ -24,9 +28,9 @@ pub(super) fn has_parameter(name: &str) -> bool {
 /// True for a primitive, a number, and a word of the language.
 fn is_known(word: &str) -> bool {
     const WORDS: [&str; 30] = [
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f16", "f32", "f64",
-        "f128", "bool", "char", "str", "dyn", "fn", "mut", "const", "as", "for", "impl", "unsafe", "extern", "true",
-        "false",
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+        "f16", "f32", "f64", "f128", "bool", "char", "str", "dyn", "fn", "mut", "const", "as",
+        "for", "impl", "unsafe", "extern", "true", "false",
     ];
     word.starts_with(|first: char| first.is_ascii_digit()) || WORDS.contains(&word)
 }
@@ -37,7 +41,16 @@ mod tests {
 
     #[test]
     fn a_word_without_a_path_is_a_parameter() {
-        for name in ["T", "&T", "gt::G<T>", "[T; 3]", "[u8; N]", "a::G<a::B, (u8, K)>", "<T as a::Tr>::Item", "&'a T"] {
+        for name in [
+            "T",
+            "&T",
+            "gt::G<T>",
+            "[T; 3]",
+            "[u8; N]",
+            "a::G<a::B, (u8, K)>",
+            "<T as a::Tr>::Item",
+            "&'a T",
+        ] {
             assert!(has_parameter(name), "{name}");
         }
     }

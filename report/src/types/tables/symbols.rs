@@ -1,6 +1,8 @@
-//! Tables in a program without debug information: the functions in a table have symbols, and these name the type.
+//! Tables in a program without debug information: the functions in a table have symbols, and these
+//! name the type.
 //!
-//! The linker may give equal functions of several types one address. A type is known only if all symbols agree.
+//! The linker may give equal functions of several types one address. A type is known only if all
+//! symbols agree.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -42,7 +44,8 @@ fn type_of<'d>(
         let function = moved.get(&at).copied().or_else(|| word(file, at)).filter(|&word| word != 0);
         let names = function.and_then(|function| functions.get(&function));
         match names {
-            // The first word is 0 for types without a destructor; behind the last method the next table begins.
+            // The first word is 0 for types without a destructor; behind the last method the next
+            // table begins.
             None if place == 0 => {}
             None => break,
             Some(names) => {
@@ -50,7 +53,9 @@ fn type_of<'d>(
                 if is_next {
                     break;
                 }
-                types.extend(names.iter().filter_map(|name| dropped(name).or_else(|| implementing(name))));
+                types.extend(
+                    names.iter().filter_map(|name| dropped(name).or_else(|| implementing(name))),
+                );
             }
         }
     }
@@ -59,22 +64,29 @@ fn type_of<'d>(
 
 /// The type of a destructor.
 fn dropped(name: &str) -> Option<String> {
-    let name =
-        name.strip_prefix("core::ptr::drop_in_place::<").or_else(|| name.strip_prefix("core::ptr::drop_in_place<"));
+    let name = name
+        .strip_prefix("core::ptr::drop_in_place::<")
+        .or_else(|| name.strip_prefix("core::ptr::drop_in_place<"));
     name?.strip_suffix('>').map(plain)
 }
 
 /// The names of functions by their addresses.
 fn functions<'d>(file: &impl Object<'d>) -> HashMap<u64, Vec<String>> {
     let mut functions: HashMap<u64, Vec<String>> = HashMap::new();
-    for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition()) {
+    for symbol in
+        file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition())
+    {
         let Ok(name) = symbol.name() else { continue };
-        functions.entry(symbol.address()).or_default().push(format!("{:#}", rustc_demangle::demangle(name)));
+        functions
+            .entry(symbol.address())
+            .or_default()
+            .push(format!("{:#}", rustc_demangle::demangle(name)));
     }
     functions
 }
 
-/// Words near the tables that the loader writes: where they are, and their values before the program is moved.
+/// Words near the tables that the loader writes: where they are, and their values before the
+/// program is moved.
 fn moved<'d>(file: &impl Object<'d>, wanted: &BTreeSet<u64>) -> HashMap<u64, u64> {
     let range = WORD * (FIRST_METHOD + METHODS);
     let is_near = |at: u64| wanted.range(at.saturating_sub(range)..=at).next().is_some();
@@ -87,8 +99,9 @@ fn moved<'d>(file: &impl Object<'d>, wanted: &BTreeSet<u64>) -> HashMap<u64, u64
 
 /// A word of a program that is not moved.
 fn word<'d>(file: &impl Object<'d>, at: u64) -> Option<u64> {
-    let section =
-        file.sections().find(|section| (section.address()..section.address() + section.size()).contains(&at))?;
+    let section = file
+        .sections()
+        .find(|section| (section.address()..section.address() + section.size()).contains(&at))?;
     let bytes = section.data_range(at, WORD).ok()??;
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }

@@ -129,14 +129,19 @@ mod tests {
         ];
         let image = Image { segments, sections: Sections::default() };
         // The second segment is mapped from the page of its offset on.
-        assert_eq!(image.bias(0x7000_1000, 0), Some(0x7000_1000 - 0x1000), "the later segment wins its page");
+        assert_eq!(
+            image.bias(0x7000_1000, 0),
+            Some(0x7000_1000 - 0x1000),
+            "the later segment wins its page"
+        );
         assert_eq!(image.bias(0x7000_2000, 0x1000), Some(0x7000_0000));
         assert_eq!(image.bias(0x7000_2000, 0x9_0000), None);
     }
 
     #[test]
     fn this_program_has_tables_and_the_kernel_maps_code() {
-        let own = Image::read(&std::env::current_exe().expect("a program has a path")).expect("it has code");
+        let own = Image::read(&std::env::current_exe().expect("a program has a path"))
+            .expect("it has code");
         assert!(own.sections.eh_frame.is_some() && own.sections.text.is_some());
         assert!(Image::vdso().is_some());
         assert!(Image::read(Path::new("/proc/self/maps")).is_none());

@@ -8,7 +8,8 @@ impl Collector {
     /// Resolves sampled addresses whose code was in no dump at the time of the sample.
     pub(super) fn find_late(&mut self) {
         let samples = &mut self.samples;
-        let is_open = |place: &Place| matches!(*place, Place::Anonymous { pid, .. } if self.made.has(pid));
+        let is_open =
+            |place: &Place| matches!(*place, Place::Anonymous { pid, .. } if self.made.has(pid));
         let open: Vec<bool> = samples.addresses.iter().map(is_open).collect();
         let has_open = |stack: &Stack| stack.frames.iter().any(|&frame| open[frame as usize]);
         let open_stacks: Vec<bool> = samples.stacks.iter().map(has_open).collect();
@@ -17,13 +18,16 @@ impl Collector {
         }
         let mut made = std::mem::take(&mut self.made).again();
         for at in 0..samples.samples.len() {
-            let (time_ns, stack) = (samples.samples[at].time_ns, samples.samples[at].stack as usize);
+            let (time_ns, stack) =
+                (samples.samples[at].time_ns, samples.samples[at].stack as usize);
             if !open_stacks[stack] {
                 continue;
             }
             let mut stack = samples.stacks[stack].clone();
             for frame in stack.frames.iter_mut().filter(|frame| open[**frame as usize]) {
-                let Place::Anonymous { pid, address } = samples.addresses[*frame as usize] else { continue };
+                let Place::Anonymous { pid, address } = samples.addresses[*frame as usize] else {
+                    continue;
+                };
                 if let Some(place) = made.place(&mut samples.made, pid, address, time_ns) {
                     *frame = *self.addresses.entry(place).or_insert_with(|| {
                         samples.addresses.push(place);

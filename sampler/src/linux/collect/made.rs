@@ -44,7 +44,8 @@ impl Made {
         if dumps.iter().all(|known| known.path != path) {
             let file = if self.kept < OPEN_MAX { mapped::open(map, &path).ok() } else { None };
             self.kept += usize::from(file.is_some());
-            let mut dump = file.as_ref().map_or_else(|| Dump::new(&path), |file| Dump::new(&path_of(file)));
+            let mut dump =
+                file.as_ref().map_or_else(|| Dump::new(&path), |file| Dump::new(&path_of(file)));
             dump.read();
             dumps.push(MappedDump { path, _file: file.map(Arc::new), dump });
         }
@@ -82,13 +83,20 @@ impl Made {
     }
 
     /// Finds the registered function at an address. Calls must have increasing times.
-    pub fn place(&mut self, made: &mut Vec<CodeFunction>, pid: u32, address: u64, time_ns: u64) -> Option<Place> {
+    pub fn place(
+        &mut self,
+        made: &mut Vec<CodeFunction>,
+        pid: u32,
+        address: u64,
+        time_ns: u64,
+    ) -> Option<Place> {
         let dumps = self.dumps.get_mut(&pid)?;
         let found = dumps.iter_mut().find_map(|of| of.dump.find(address, time_ns))?;
-        let function = *self.numbers.entry((pid, found.code.start, found.since_ns)).or_insert_with(|| {
-            made.push(found.clone());
-            made.len() as u32 - 1
-        });
+        let function =
+            *self.numbers.entry((pid, found.code.start, found.since_ns)).or_insert_with(|| {
+                made.push(found.clone());
+                made.len() as u32 - 1
+            });
         Some(Place::Made { function, address })
     }
 }

@@ -34,7 +34,9 @@ pub fn open(map: &Map, path: &Path) -> Result<File, Missing> {
     for path in paths.iter().rev() {
         match fs::metadata(path) {
             Ok(_) => missing = Missing::Replaced,
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => missing = Missing::Refused,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                missing = Missing::Refused
+            }
             Err(_) => {}
         }
     }
@@ -50,7 +52,10 @@ pub fn open(map: &Map, path: &Path) -> Result<File, Missing> {
     // The mapping may have become smaller since it was recorded.
     let is_same = |other: &Map| other.inode == map.inode && other.device == map.device;
     let other = process::mappings(pid).into_iter().find(is_same);
-    other.and_then(|other| files::open(&link(&other)).ok()).filter(|file| is_mapped(file, map)).ok_or(missing)
+    other
+        .and_then(|other| files::open(&link(&other)).ok())
+        .filter(|file| is_mapped(file, map))
+        .ok_or(missing)
 }
 
 /// Path of the kernel's link to the file of a mapping.
@@ -63,7 +68,11 @@ fn link(map: &Map) -> PathBuf {
 pub fn unmarked(map: &Map) -> PathBuf {
     let path = without_mark(&map.path);
     // The suffix may be a part of the file's real name.
-    if path != map.path && is_of(&in_root(map.pid, &map.path), map) { map.path.clone() } else { path }
+    if path != map.path && is_of(&in_root(map.pid, &map.path), map) {
+        map.path.clone()
+    } else {
+        path
+    }
 }
 
 /// Removes the suffix of removed files from a path.
@@ -99,7 +108,9 @@ fn own_mapping(file: &File) -> Option<Map> {
     let start = mapped.as_ptr() as u64;
     let maps = fs::read("/proc/self/maps").ok()?;
     let maps = String::from_utf8_lossy(&maps);
-    maps.lines().filter_map(|line| mapping(0, line)).find(|map| map.start <= start && start - map.start < map.length)
+    maps.lines()
+        .filter_map(|line| mapping(0, line))
+        .find(|map| map.start <= start && start - map.start < map.length)
 }
 
 #[cfg(test)]

@@ -104,7 +104,8 @@ impl Collector {
         let known = self.recordings.known(&self.samples);
         let newest = known.last().map_or(0, |sample| sample.time_ns);
         let since = newest.saturating_sub(time.as_nanos() as u64);
-        let mut samples = self.samples.part(&known[known.partition_point(|sample| sample.time_ns < since)..]);
+        let mut samples =
+            self.samples.part(&known[known.partition_point(|sample| sample.time_ns < since)..]);
         self.name(&mut samples);
         self.recordings.name(&mut samples.events);
         samples
@@ -169,12 +170,14 @@ impl Collector {
     fn map(&mut self, map: &Map) {
         self.note_file(map);
         let modules = &mut self.modules;
-        let process = self.processes.entry(map.pid).or_insert_with(|| Process::read(map.pid, modules));
+        let process =
+            self.processes.entry(map.pid).or_insert_with(|| Process::read(map.pid, modules));
         process.map(map, modules);
         // The first code that a new program maps is its own.
         if map.is_code
             && self.executing.contains(&map.pid)
-            && let Some(program) = modules.module(map).filter(|_| map.path != Path::new(crate::vdso::NAME))
+            && let Some(program) =
+                modules.module(map).filter(|_| map.path != Path::new(crate::vdso::NAME))
         {
             self.executing.remove(&map.pid);
             modules.set_program(program);
@@ -194,10 +197,13 @@ impl Collector {
 
     fn sample(&mut self, time_ns: u64, raw: &RawSample) {
         let modules = &mut self.modules;
-        let process = self.processes.entry(raw.pid).or_insert_with(|| Process::read(raw.pid, modules));
+        let process =
+            self.processes.entry(raw.pid).or_insert_with(|| Process::read(raw.pid, modules));
         let places = &mut self.places;
         let kernel = raw.kernel.iter().enumerate();
-        places.extend(kernel.map(|(depth, &address)| FoundFrame::Code(Place::Kernel(address - u64::from(depth > 0)))));
+        places.extend(kernel.map(|(depth, &address)| {
+            FoundFrame::Code(Place::Kernel(address - u64::from(depth > 0)))
+        }));
         let mut end = StackEnd::Whole;
         if let Some(registers) = raw.registers {
             let cache = self.cache.get_or_insert_with(Cache::new);
@@ -215,7 +221,8 @@ impl Collector {
             };
         } else {
             let chain = raw.chain.iter().enumerate();
-            let address = |(depth, &address): (usize, &u64)| address - u64::from(depth > 0 && address > 0);
+            let address =
+                |(depth, &address): (usize, &u64)| address - u64::from(depth > 0 && address > 0);
             places.extend(chain.map(|frame| FoundFrame::Code(process.place(address(frame)))));
         }
         if places.is_empty() {
@@ -227,10 +234,11 @@ impl Collector {
         let mut frames = Vec::with_capacity(places.len());
         for found in places.drain(..) {
             let place = match found {
-                FoundFrame::Code(place @ Place::Anonymous { address, .. }) => made(address).unwrap_or_else(|| {
-                    has_other_code = true;
-                    place
-                }),
+                FoundFrame::Code(place @ Place::Anonymous { address, .. }) => made(address)
+                    .unwrap_or_else(|| {
+                        has_other_code = true;
+                        place
+                    }),
                 FoundFrame::Code(place) => place,
                 FoundFrame::Bytecode(instruction) => match made(instruction) {
                     Some(place) => place,
@@ -256,6 +264,14 @@ impl Collector {
             samples.stacks.len() as u32 - 1
         });
         let (cpu_ns, wall_ns) = (raw.cpu_ns, raw.wall_ns);
-        samples.samples.push(Sample { time_ns, thread, stack, events: NO_EVENT, event: None, cpu_ns, wall_ns });
+        samples.samples.push(Sample {
+            time_ns,
+            thread,
+            stack,
+            events: NO_EVENT,
+            event: None,
+            cpu_ns,
+            wall_ns,
+        });
     }
 }

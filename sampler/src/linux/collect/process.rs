@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use framehop::{
-    CacheNative, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative, Unwinder, UnwinderNative,
+    CacheNative, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative, Unwinder,
+    UnwinderNative,
 };
 
 use crate::linux::collect::image::Bytes;
@@ -85,8 +86,13 @@ impl Process {
     /// Removes the mappings between two addresses. A mapping that is only partly in the range keeps
     /// the rest.
     fn unmap(&mut self, start: u64, end: u64, modules: &Modules) {
-        let below: Vec<u64> =
-            self.mappings.range(..end).rev().take_while(|(_, it)| it.end > start).map(|(&at, _)| at).collect();
+        let below: Vec<u64> = self
+            .mappings
+            .range(..end)
+            .rev()
+            .take_while(|(_, it)| it.end > start)
+            .map(|(&at, _)| at)
+            .collect();
         for at in below {
             let Some(old) = self.mappings.remove(&at) else { continue };
             self.unwinder.remove_module(at);
@@ -103,7 +109,12 @@ impl Process {
     fn insert(&mut self, start: u64, mapping: Mapping, modules: &Modules) {
         if let Some(image) = mapping.module.and_then(|number| modules.image(number)) {
             let range = start..mapping.end;
-            self.unwinder.add_module(Module::new(String::new(), range, mapping.bias, image.unwinding()));
+            self.unwinder.add_module(Module::new(
+                String::new(),
+                range,
+                mapping.bias,
+                image.unwinding(),
+            ));
         }
         self.mappings.insert(start, mapping);
     }
@@ -120,7 +131,9 @@ impl Process {
     pub fn place(&self, address: u64) -> Place {
         match self.mappings.range(..=address).next_back() {
             Some((_, mapping)) if address < mapping.end => match mapping.module {
-                Some(module) => Place::Module { module, address: address.wrapping_sub(mapping.bias) },
+                Some(module) => {
+                    Place::Module { module, address: address.wrapping_sub(mapping.bias) }
+                }
                 None => Place::Anonymous { pid: self.pid, address },
             },
             _ => Place::Nowhere,
@@ -178,7 +191,9 @@ pub fn is_file(path: &Path) -> bool {
     const NO_FILES: [&str; 4] = ["//", "/dev/zero", "/SYSV", "/anon_hugepage"];
     path.is_absolute()
         && !is_memory_file(path)
-        && !NO_FILES.iter().any(|start| path.as_os_str().as_encoded_bytes().starts_with(start.as_bytes()))
+        && !NO_FILES
+            .iter()
+            .any(|start| path.as_os_str().as_encoded_bytes().starts_with(start.as_bytes()))
 }
 
 /// Returns true for the name of a file in memory. Such a file is a program, or holds code that a
@@ -209,7 +224,8 @@ pub fn mapping(pid: u32, line: &str) -> Option<Map> {
     let is_code = fields.next()?.contains('x');
     let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
     let (major, minor) = fields.next()?.split_once(':')?;
-    let device = libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
+    let device =
+        libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
     let inode = fields.next()?.parse().ok()?;
     let path = PathBuf::from(fields.next().unwrap_or_default().trim_start());
     Some(Map { pid, start, length: end.checked_sub(start)?, offset, device, inode, path, is_code })
@@ -220,7 +236,16 @@ mod tests {
     use super::*;
 
     fn code(start: u64, length: u64) -> Map {
-        Map { pid: 1, start, length, offset: 0, device: 0, inode: 0, path: PathBuf::new(), is_code: true }
+        Map {
+            pid: 1,
+            start,
+            length,
+            offset: 0,
+            device: 0,
+            inode: 0,
+            path: PathBuf::new(),
+            is_code: true,
+        }
     }
 
     fn is_placed(process: &Process, address: u64) -> bool {
@@ -232,7 +257,8 @@ mod tests {
         let (mut process, mut modules) = (Process::new(1, String::new()), Modules::default());
         process.map(&code(100, 100), &mut modules);
         process.map(&Map { is_code: false, ..code(140, 20) }, &mut modules);
-        let placed: Vec<u64> = (90..210).step_by(10).filter(|&at| is_placed(&process, at)).collect();
+        let placed: Vec<u64> =
+            (90..210).step_by(10).filter(|&at| is_placed(&process, at)).collect();
         assert_eq!(placed, [100, 110, 120, 130, 160, 170, 180, 190]);
         process.map(&code(0, 1000), &mut modules);
         process.map(&Map { is_code: false, ..code(0, 1000) }, &mut modules);
@@ -241,15 +267,20 @@ mod tests {
 
     #[test]
     fn code_that_is_covered_in_part_keeps_its_unwinding_tables() {
-        let (mut process, mut modules) = (Process::new(std::process::id(), String::new()), Modules::default());
+        let (mut process, mut modules) =
+            (Process::new(std::process::id(), String::new()), Modules::default());
         let own = std::env::current_exe().expect("a program has a path");
-        let code = mappings(std::process::id()).into_iter().find(|map| map.is_code && map.path == own);
+        let code =
+            mappings(std::process::id()).into_iter().find(|map| map.is_code && map.path == own);
         let code = code.expect("its code is mapped");
         process.map(&code, &mut modules);
         let (start, end) = (code.start, code.start + code.length);
         assert_eq!(process.unwinder.max_known_code_address(), end);
         // The loader maps the whole file first, then data over its end.
-        process.map(&Map { start: end - 0x1000, length: 0x1000, is_code: false, ..code }, &mut modules);
+        process.map(
+            &Map { start: end - 0x1000, length: 0x1000, is_code: false, ..code },
+            &mut modules,
+        );
         assert_eq!(process.unwinder.max_known_code_address(), end - 0x1000);
         let place = process.place(start + 0x10);
         assert!(matches!(place, Place::Module { .. }), "{place:?}");
@@ -259,7 +290,10 @@ mod tests {
     fn mappings_of_this_process_are_read_and_a_broken_line_is_left_out() {
         let own = std::env::current_exe().expect("a program has a path");
         assert!(mappings(std::process::id()).iter().any(|map| map.is_code && map.path == own));
-        assert!(mapping(1, "7f-zz r-xp 0 00:00 0").is_none() && mapping(1, "9-1 r-xp 0 0:0 0 /a").is_none());
+        assert!(
+            mapping(1, "7f-zz r-xp 0 00:00 0").is_none()
+                && mapping(1, "9-1 r-xp 0 0:0 0 /a").is_none()
+        );
         let map = mapping(1, "1000-3000 r-xp 00002000 08:01 77   /a b").expect("the line is whole");
         assert_eq!((map.start, map.length, map.offset, map.inode), (0x1000, 0x2000, 0x2000, 77));
         assert_eq!(map.path, Path::new("/a b"));
@@ -267,13 +301,15 @@ mod tests {
 
     #[test]
     fn a_stack_of_noise_ends_without_a_fault() {
-        let (process, mut cache) = (Process::read(std::process::id(), &mut Modules::default()), Cache::new());
+        let (process, mut cache) =
+            (Process::read(std::process::id(), &mut Modules::default()), Cache::new());
         let here = a_stack_of_noise_ends_without_a_fault as *const () as u64;
         let mut noise: u64 = 0x9E37_79B9_7F4A_7C15;
         for length in [0, 1, 7, 8, 1000, 65_528] {
             let stack: Vec<u8> = (0..length)
                 .map(|_| {
-                    noise = noise.rotate_left(7).wrapping_mul(0x2545_F491_4F6C_DD1D).wrapping_add(here);
+                    noise =
+                        noise.rotate_left(7).wrapping_mul(0x2545_F491_4F6C_DD1D).wrapping_add(here);
                     noise as u8
                 })
                 .collect();

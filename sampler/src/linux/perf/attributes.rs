@@ -41,7 +41,9 @@ pub fn attributes(options: &Options, begin: Begin, with_kernel: bool) -> perf_ev
     let mut sampled = sys::PERF_SAMPLE_IP | sys::PERF_SAMPLE_TID | sys::PERF_SAMPLE_TIME;
     match options.stacks {
         Stacks::Dwarf => {
-            sampled |= sys::PERF_SAMPLE_CALLCHAIN | sys::PERF_SAMPLE_REGS_USER | sys::PERF_SAMPLE_STACK_USER;
+            sampled |= sys::PERF_SAMPLE_CALLCHAIN
+                | sys::PERF_SAMPLE_REGS_USER
+                | sys::PERF_SAMPLE_STACK_USER;
             attr.sample_regs_user = REGISTERS.iter().fold(0, |mask, register| mask | 1 << register);
             attr.sample_stack_user = options.stack_bytes;
             attr.set_exclude_callchain_user(1);

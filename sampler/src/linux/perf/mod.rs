@@ -65,7 +65,10 @@ impl Perf {
             other => other?,
         };
         // A small ring would be full after a few large copies.
-        if !perf.is_small() || options.stacks != Stacks::Dwarf || options.stack_bytes <= SMALL_STACK_BYTES {
+        if !perf.is_small()
+            || options.stacks != Stacks::Dwarf
+            || options.stack_bytes <= SMALL_STACK_BYTES
+        {
             return Ok(perf);
         }
         let options = Options { stack_bytes: SMALL_STACK_BYTES, ..options.clone() };
@@ -74,7 +77,12 @@ impl Perf {
         Perf::open_with(&options, thread, begin, with_kernel)
     }
 
-    fn open_with(options: &Options, thread: u32, begin: Begin, with_kernel: bool) -> Result<Perf, SampleError> {
+    fn open_with(
+        options: &Options,
+        thread: u32,
+        begin: Begin,
+        with_kernel: bool,
+    ) -> Result<Perf, SampleError> {
         let mut perf = Perf { options: options.clone(), with_kernel, processors: Vec::new() };
         let processors = processors()?;
         let bytes = RING_BYTES.min(RINGS_BYTES / processors.len().max(1));
@@ -100,7 +108,9 @@ impl Perf {
             let processor = &mut self.processors[at];
             // SAFETY: both descriptors are open; the call changes the destination of the kernel's
             // records, and no memory of this process.
-            let done = unsafe { sys::ioctls::SET_OUTPUT(event.as_raw_fd(), processor.events[0].as_raw_fd()) };
+            let done = unsafe {
+                sys::ioctls::SET_OUTPUT(event.as_raw_fd(), processor.events[0].as_raw_fd())
+            };
             if done != 0 {
                 return Err(SampleError::Ring(io::Error::last_os_error()));
             }
@@ -113,7 +123,8 @@ impl Perf {
         let mut attr = attributes(&self.options, begin, self.with_kernel);
         let flags = std::ffi::c_ulong::from(sys::bindings::PERF_FLAG_FD_CLOEXEC);
         // SAFETY: the attributes are initialised, with their size, and live during the call.
-        let descriptor = unsafe { sys::perf_event_open(&mut attr, thread as i32, processor, -1, flags) };
+        let descriptor =
+            unsafe { sys::perf_event_open(&mut attr, thread as i32, processor, -1, flags) };
         if descriptor < 0 {
             return Err(SampleError::of_open(io::Error::last_os_error()));
         }
@@ -145,8 +156,13 @@ impl BackEnd for Perf {
     }
 
     fn samples_that_fit(&self) -> u64 {
-        let smallest = self.processors.iter().map(|processor| processor.ring.size()).min().unwrap_or(0) as u64;
-        let stack = if self.options.stacks == Stacks::Dwarf { u64::from(self.options.stack_bytes) } else { 0 };
+        let smallest =
+            self.processors.iter().map(|processor| processor.ring.size()).min().unwrap_or(0) as u64;
+        let stack = if self.options.stacks == Stacks::Dwarf {
+            u64::from(self.options.stack_bytes)
+        } else {
+            0
+        };
         smallest / (stack + 512)
     }
 
@@ -176,7 +192,8 @@ impl BackEnd for Perf {
 
 /// Returns the numbers of the online processors.
 fn processors() -> Result<Vec<i32>, SampleError> {
-    let text = fs::read_to_string("/sys/devices/system/cpu/online").map_err(|_| SampleError::NoProcessor)?;
+    let text = fs::read_to_string("/sys/devices/system/cpu/online")
+        .map_err(|_| SampleError::NoProcessor)?;
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some(first.parse::<i32>().ok()?..=last.parse::<i32>().ok()?)

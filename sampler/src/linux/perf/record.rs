@@ -134,7 +134,9 @@ pub fn parse(record: &[u8], stacks: Stacks, stack_bytes: u32) -> Option<Record> 
             let name = String::from_utf8_lossy(fields.text()).into_owned();
             What::Name { pid, tid, name, is_exec: misc & sys::PERF_RECORD_MISC_COMM_EXEC != 0 }
         }
-        sys::PERF_RECORD_FORK => What::Fork { pid: fields.u32()?, parent: fields.u32()?, tid: fields.u32()? },
+        sys::PERF_RECORD_FORK => {
+            What::Fork { pid: fields.u32()?, parent: fields.u32()?, tid: fields.u32()? }
+        }
         sys::PERF_RECORD_EXIT => {
             let (pid, _parent, tid) = (fields.u32()?, fields.u32()?, fields.u32()?);
             What::Exit { pid, tid }
@@ -269,7 +271,11 @@ mod tests {
         rest.extend([8, 0xAA, 8]);
         let whole = a_sample(true, &rest);
         for length in 0..whole.len() {
-            assert!(parse(&whole[..length], Stacks::Dwarf, 8).is_none(), "{length} of {}", whole.len());
+            assert!(
+                parse(&whole[..length], Stacks::Dwarf, 8).is_none(),
+                "{length} of {}",
+                whole.len()
+            );
         }
         // These counts are greater than the record.
         for lie in [1_u64 << 63, u64::MAX, 1 << 20] {
@@ -282,8 +288,14 @@ mod tests {
     fn a_name_distinguishes_another_program() {
         let name = u64::from_ne_bytes(*b"worker\0\0");
         let misc = sys::PERF_RECORD_MISC_COMM_EXEC as u16;
-        let record = parse(&words(sys::PERF_RECORD_COMM, misc, &[9 << 32 | 4, name, 1, 77]), Stacks::None, 0);
-        let Some(Record { time_ns: 77, what: What::Name { pid: 4, tid: 9, name, is_exec: true } }) = record else {
+        let record = parse(
+            &words(sys::PERF_RECORD_COMM, misc, &[9 << 32 | 4, name, 1, 77]),
+            Stacks::None,
+            0,
+        );
+        let Some(Record { time_ns: 77, what: What::Name { pid: 4, tid: 9, name, is_exec: true } }) =
+            record
+        else {
             panic!("{record:?}")
         };
         assert_eq!(name, "worker");

@@ -51,8 +51,9 @@ impl Ring {
     /// Passes each new record to `each`, and makes room for the kernel.
     pub fn drain(&mut self, mut each: impl FnMut(&[u8])) {
         let page = self.map.as_mut_ptr().cast::<perf_event_mmap_page>();
-        // SAFETY: the mapping begins with this page, is aligned to one, and lives as long as `self`. The kernel changes the
-        // head while we read it, and only we change the tail, so both are read and written as atomics.
+        // SAFETY: the mapping begins with this page, is aligned to one, and lives as long as
+        // `self`. The kernel changes the head while we read it, and only we change the tail, so
+        // both are read and written as atomics.
         let (head_word, tail_word) = unsafe {
             let head = AtomicU64::from_ptr(&raw mut (*page).data_head);
             (head, AtomicU64::from_ptr(&raw mut (*page).data_tail))
@@ -86,8 +87,9 @@ impl Ring {
         let at = from as usize & (self.size - 1);
         let first = to.len().min(self.size - at);
         let data = self.map.as_ptr().wrapping_add(self.data);
-        // SAFETY: both parts are inside the mapping: `at + first <= size`, and a record is at most 64 KiB, smaller than the
-        // ring. The kernel does not write between tail and head, where all the copied bytes are.
+        // SAFETY: both parts are inside the mapping: `at + first <= size`, and a record is at most
+        // 64 KiB, smaller than the ring. The kernel does not write between tail and head, where all
+        // the copied bytes are.
         unsafe {
             std::ptr::copy_nonoverlapping(data.add(at), to.as_mut_ptr(), first);
             std::ptr::copy_nonoverlapping(data, to[first..].as_mut_ptr(), to.len() - first);

@@ -125,7 +125,8 @@ impl Timed {
 /// Lets a timer fire in each period; 0 stops it. The function is safe in a signal handler.
 pub fn set(timer: libc::timer_t, period_ns: u64) -> bool {
     let period_ns = period_ns as libc::c_long;
-    let period = libc::timespec { tv_sec: period_ns / 1_000_000_000, tv_nsec: period_ns % 1_000_000_000 };
+    let period =
+        libc::timespec { tv_sec: period_ns / 1_000_000_000, tv_nsec: period_ns % 1_000_000_000 };
     let time = libc::itimerspec { it_interval: period, it_value: period };
     // SAFETY: the structure lives during the call, and the kernel refuses a timer that was deleted.
     unsafe { libc::timer_settime(timer, 0, &time, std::ptr::null_mut()) == 0 }
@@ -133,7 +134,10 @@ pub fn set(timer: libc::timer_t, period_ns: u64) -> bool {
 
 /// Sends the samples to a ring from now on.
 pub fn aim(ring: Option<&'static Ring>) {
-    RING.store(ring.map_or(std::ptr::null_mut(), |ring| std::ptr::from_ref(ring).cast_mut()), Ordering::Release);
+    RING.store(
+        ring.map_or(std::ptr::null_mut(), |ring| std::ptr::from_ref(ring).cast_mut()),
+        Ordering::Release,
+    );
 }
 
 /// Takes a real-time signal that the program does not use, and installs the handler for it.
@@ -142,10 +146,11 @@ pub fn aim(ring: Option<&'static Ring>) {
 pub fn install() -> io::Result<i32> {
     let (first, last) = (libc::SIGRTMIN(), libc::SIGRTMAX());
     let middle = first + (last - first) / 2;
-    let free = (middle..=last).chain(first..middle).find(|&signal| current(signal) == libc::SIG_DFL);
+    let free =
+        (middle..=last).chain(first..middle).find(|&signal| current(signal) == libc::SIG_DFL);
     let signal = free.ok_or_else(|| io::Error::other("the program uses every real-time signal"))?;
-    // SAFETY: the structure is plain data and valid when it is all zero; the handler has the signature that SA_SIGINFO
-    // requires, and does only what a handler may do.
+    // SAFETY: the structure is plain data and valid when it is all zero; the handler has the
+    // signature that SA_SIGINFO requires, and does only what a handler may do.
     let done = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as *const () as usize;
@@ -190,7 +195,8 @@ extern "C" fn handle(_: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
             && let Some(ring) = RING.load(Ordering::Acquire).as_ref()
         {
             sample(thread, ring, value & OF_WORK != 0, &*context.cast());
-            // The time of the handler is no work of the thread: otherwise a thread that waits seems to work.
+            // The time of the handler is no work of the thread: otherwise a thread that waits seems
+            // to work.
             thread.seen_ns.store(now_ns(libc::CLOCK_THREAD_CPUTIME_ID), Ordering::Relaxed);
         }
         *libc::__errno_location() = errno;
@@ -257,7 +263,9 @@ pub fn copy(from: u64, to: *mut u8, room: usize) -> usize {
     let into = libc::iovec { iov_base: to.cast(), iov_len: room - left };
     // SAFETY: the kernel checks the addresses that are read, and writes into the room of the slot,
     // which the caller owns. An unreadable part ends the copy.
-    let copied = unsafe { libc::process_vm_readv(libc::getpid(), &into, 1, parts.as_ptr(), count as libc::c_ulong, 0) };
+    let copied = unsafe {
+        libc::process_vm_readv(libc::getpid(), &into, 1, parts.as_ptr(), count as libc::c_ulong, 0)
+    };
     usize::try_from(copied).unwrap_or(0)
 }
 
@@ -276,7 +284,14 @@ mod tests {
         }
         // SAFETY: two new pages; the second one is unmapped again.
         let edge = unsafe {
-            let at = libc::mmap(std::ptr::null_mut(), 8192, 3, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
+            let at = libc::mmap(
+                std::ptr::null_mut(),
+                8192,
+                3,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
             libc::munmap(at.byte_add(4096), 4096);
             at as u64 + 4096
         };

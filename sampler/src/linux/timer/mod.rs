@@ -48,7 +48,8 @@ pub struct Timer {
 impl Timer {
     /// Creates a ring for programs that are started with [`Timer::path`] in their environment.
     pub fn new(options: &Options) -> Result<Timer, SampleError> {
-        let stack_bytes = if options.stacks == Stacks::None { 0 } else { options.stack_bytes as usize };
+        let stack_bytes =
+            if options.stacks == Stacks::None { 0 } else { options.stack_bytes as usize };
         let shape = Shape {
             slots: SLOTS,
             stack_bytes: stack_bytes.max(SLOT_BYTES),
@@ -60,7 +61,9 @@ impl Timer {
             Some(at) => idle.swap_remove(at).1,
             None => Box::leak(Box::new(Ring::new(shape).map_err(SampleError::Ring)?)),
         };
-        [Word::IsStopped, Word::Attached, Word::Untimed].into_iter().for_each(|word| ring.set(word, 0));
+        [Word::IsStopped, Word::Attached, Word::Untimed]
+            .into_iter()
+            .for_each(|word| ring.set(word, 0));
         // A late signal may have left a sample in the ring.
         ring.drain(true, |_, _| ());
         let lost = ring.get(Word::Lost);
@@ -104,14 +107,17 @@ impl Timer {
                 if !name.is_empty() {
                     push(What::Name { pid, tid: pid, name: name.to_owned(), is_exec: true });
                 }
-                maps.lines().filter_map(|line| mapping(pid, line)).for_each(|map| push(What::Map(map)));
+                maps.lines()
+                    .filter_map(|line| mapping(pid, line))
+                    .for_each(|map| push(What::Map(map)));
             }
             _ => {}
         }
     }
 
     fn sample(&self, head: Head, stack: &[u8]) -> RawSample {
-        let [ip, sp, fp] = [REGISTERS.len() - 1, REGISTERS.len() - 2, 0].map(|at| head.registers[at]);
+        let [ip, sp, fp] =
+            [REGISTERS.len() - 1, REGISTERS.len() - 2, 0].map(|at| head.registers[at]);
         let is_cut = stack.len() >= self.shape.stack_bytes;
         let chain = match self.options.stacks {
             Stacks::FramePointers => chain(ip, sp, fp, stack),
@@ -119,7 +125,18 @@ impl Timer {
         };
         let registers = (self.options.stacks == Stacks::Dwarf).then_some(head.registers);
         let (pid, tid, cpu_ns, wall_ns) = (head.pid, head.tid, head.cpu_ns, head.wall_ns);
-        RawSample { pid, tid, ip, cpu_ns, wall_ns, kernel: Vec::new(), chain, registers, stack: stack.to_vec(), is_cut }
+        RawSample {
+            pid,
+            tid,
+            ip,
+            cpu_ns,
+            wall_ns,
+            kernel: Vec::new(),
+            chain,
+            registers,
+            stack: stack.to_vec(),
+            is_cut,
+        }
     }
 
     /// Reports new mappings of a process: loaded libraries, generated code, recordings.
@@ -128,7 +145,8 @@ impl Timer {
         let time_ns = now_ns(libc::CLOCK_MONOTONIC);
         for (&pid, mapped) in &mut self.mapped {
             let is_new = |map: &Map| mapped.insert((map.start, map.length));
-            let needed = |map: &Map| map.is_code || map.path.extension().is_some_and(|of| of == "spy");
+            let needed =
+                |map: &Map| map.is_code || map.path.extension().is_some_and(|of| of == "spy");
             let new = mappings(pid).into_iter().filter(needed).filter(is_new);
             into.extend(new.map(|map| Record { time_ns, what: What::Map(map) }));
         }

@@ -96,8 +96,12 @@ impl Ring {
     /// number.
     pub fn new(shape: Shape) -> io::Result<Ring> {
         // SAFETY: the name is a C string; the result is a new descriptor or an error.
-        let descriptor =
-            unsafe { libc::memfd_create(c"metaspy-sampler".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+        let descriptor = unsafe {
+            libc::memfd_create(
+                c"metaspy-sampler".as_ptr(),
+                libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING,
+            )
+        };
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -145,7 +149,16 @@ impl Ring {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: the mapping is new, and its file has these bytes and keeps them. It is never
         // unmapped, because a handler may still write to it.
-        let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        let at = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                protection,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
         match NonNull::new(at.cast()).filter(|_| at != libc::MAP_FAILED) {
             Some(words) => Ok(Ring { words, slots, slot_words, file, read: AtomicU64::new(0) }),
             None => Err(io::Error::last_os_error()),
@@ -179,7 +192,8 @@ impl Ring {
     /// Returns the words of a turn's slot that precede its bytes.
     fn slot(&self, turn: u64) -> &[AtomicU64; SLOT] {
         let at = HEADER + (turn as usize & (self.slots - 1)) * self.slot_words;
-        // SAFETY: the place is masked by the number of slots, all of which are mapped; atomics may be shared.
+        // SAFETY: the place is masked by the number of slots, all of which are mapped; atomics may
+        // be shared.
         unsafe { self.words.add(at).cast().as_ref() }
     }
 
@@ -201,7 +215,11 @@ impl Ring {
             if state < turn {
                 break;
             }
-            if state > turn || next.compare_exchange(turn, turn + 1, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            if state > turn
+                || next
+                    .compare_exchange(turn, turn + 1, Ordering::Relaxed, Ordering::Relaxed)
+                    .is_err()
+            {
                 continue;
             }
             let filled = fill(self.bytes(turn), self.stack_bytes());
@@ -213,7 +231,9 @@ impl Ring {
                 head.kind.into(),
                 filled as u64,
             ];
-            for (to, word) in slot[1..].iter().zip(words.into_iter().chain([0, 0]).chain(head.registers)) {
+            for (to, word) in
+                slot[1..].iter().zip(words.into_iter().chain([0, 0]).chain(head.registers))
+            {
                 to.store(word, Ordering::Relaxed);
             }
             slot[0].store(turn + 1, Ordering::Release);
@@ -251,7 +271,8 @@ impl Ring {
                 registers: std::array::from_fn(|at| word(8 + at)),
             };
             let filled = (word(5) as usize).min(bytes.len());
-            // SAFETY: the slot holds this many bytes, and no writer has its turn before the next store.
+            // SAFETY: the slot holds this many bytes, and no writer has its turn before the next
+            // store.
             unsafe { std::ptr::copy_nonoverlapping(self.bytes(turn), bytes.as_mut_ptr(), filled) };
             each(head, &bytes[..filled]);
             slot[0].store(turn + self.slots as u64, Ordering::Release);
@@ -297,7 +318,10 @@ mod tests {
         let other = Ring::open(ring.path().as_ref()).expect("it is a ring");
         push(&other, 5);
         assert_eq!(read(&ring).len(), 1);
-        assert!(Ring::open("/proc/self/exe".as_ref()).is_err() && Ring::open("/dev/null".as_ref()).is_err());
+        assert!(
+            Ring::open("/proc/self/exe".as_ref()).is_err()
+                && Ring::open("/dev/null".as_ref()).is_err()
+        );
         ring.set(Word::Slots, 1 << 40);
         assert!(Ring::open(ring.path().as_ref()).is_err());
     }

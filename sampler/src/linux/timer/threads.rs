@@ -100,7 +100,9 @@ fn run(ring: &'static Ring, stop: &AtomicBool, ready: &mpsc::Sender<io::Result<(
     };
     let mut took = look();
     let _ = ready.send(Ok(()));
-    let is_over = || stop.load(Ordering::Acquire) || ring.get(Word::IsStopped) != 0 || !handler::is_ours(signal);
+    let is_over = || {
+        stop.load(Ordering::Acquire) || ring.get(Word::IsStopped) != 0 || !handler::is_ours(signal)
+    };
     while !is_over() {
         std::thread::sleep(LOOK.max(took * LOOK_SHARE));
         took = look();
@@ -112,17 +114,22 @@ fn run(ring: &'static Ring, stop: &AtomicBool, ready: &mpsc::Sender<io::Result<(
 /// Starts timers for new threads, and forgets threads that are gone.
 fn update(ring: &Ring, signal: i32, threads: &mut HashMap<i32, Thread>) {
     let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let listed: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    let untimed = |threads: &HashMap<i32, Thread>| threads.values().filter(|of| matches!(of, Thread::Untimed)).count();
+    let listed: Vec<i32> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let untimed = |threads: &HashMap<i32, Thread>| {
+        threads.values().filter(|of| matches!(of, Thread::Untimed)).count()
+    };
     let before = untimed(threads);
     threads.retain(|tid, _| listed.contains(tid));
     for tid in listed {
         let thread = threads.entry(tid).or_insert_with(|| Thread::new(ring, tid));
         if matches!(thread, Thread::Untimed) && !is_blocked(signal, tid) {
-            *thread = Timer::start(ring, signal, tid).map_or(Thread::Untimed, |timer| Thread::Timed { _timer: timer });
+            *thread = Timer::start(ring, signal, tid)
+                .map_or(Thread::Untimed, |timer| Thread::Timed { _timer: timer });
         }
     }
-    ring.word(Word::Untimed).fetch_add((untimed(threads) as u64).wrapping_sub(before as u64), Ordering::Relaxed);
+    ring.word(Word::Untimed)
+        .fetch_add((untimed(threads) as u64).wrapping_sub(before as u64), Ordering::Relaxed);
 }
 
 /// Thread of this process.
@@ -150,7 +157,9 @@ impl Thread {
 /// with `sigwait`, where it would receive this signal.
 fn is_blocked(signal: i32, tid: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
-    let blocked = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigBlk:")?.trim(), 16).ok());
+    let blocked = status
+        .lines()
+        .find_map(|line| u64::from_str_radix(line.strip_prefix("SigBlk:")?.trim(), 16).ok());
     blocked.unwrap_or(0) & 1 << (signal - 1) != 0
 }
 
@@ -209,7 +218,8 @@ fn push_mappings(ring: &Ring) {
     let name = fs::read_to_string("/proc/self/comm").unwrap_or_default();
     let maps = fs::read("/proc/self/maps").unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);
-    let is_code = |line: &&str| line.split(' ').nth(1).is_some_and(|permissions| permissions.contains('x'));
+    let is_code =
+        |line: &&str| line.split(' ').nth(1).is_some_and(|permissions| permissions.contains('x'));
     let mut text = format!("{}\n", name.trim_end());
     for line in maps.lines().filter(is_code) {
         if text.len() + line.len() + 1 > ring.stack_bytes() {
@@ -223,7 +233,13 @@ fn push_mappings(ring: &Ring) {
 }
 
 fn push_text(ring: &Ring, kind: u32, tid: u32, text: &str) {
-    let head = Head { kind, pid: std::process::id(), tid, time_ns: now_ns(libc::CLOCK_MONOTONIC), ..Head::default() };
+    let head = Head {
+        kind,
+        pid: std::process::id(),
+        tid,
+        time_ns: now_ns(libc::CLOCK_MONOTONIC),
+        ..Head::default()
+    };
     ring.push(&head, |to, room| {
         let bytes = text.len().min(room);
         // SAFETY: the room belongs to the slot, and is larger than the written text.

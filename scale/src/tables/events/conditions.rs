@@ -1,7 +1,8 @@
 //! SQL conditions become [`Conditions`] on numbers.
 //!
-//! A condition on a column with few values, such as `site LIKE '%measure'`, is evaluated by the engine itself on all of
-//! these values. So every expression over such a column excludes chunks. Other conditions are comparisons with a number.
+//! A condition on a column with few values, such as `site LIKE '%measure'`, is evaluated by the
+//! engine itself on all of these values. So every expression over such a column excludes chunks.
+//! Other conditions are comparisons with a number.
 //!
 //! SQL is not translated into filters, so there is one meaning of an expression.
 
@@ -29,8 +30,11 @@ pub fn pushed_down(
 ) -> Result<Option<Conditions>> {
     let mut conditions = Conditions::default();
     for filter in filters {
-        let names: HashSet<String> = filter.column_refs().into_iter().map(|column| column.name.clone()).collect();
-        let only = |allowed: &[&str]| !names.is_empty() && names.iter().all(|name| allowed.contains(&name.as_str()));
+        let names: HashSet<String> =
+            filter.column_refs().into_iter().map(|column| column.name.clone()).collect();
+        let only = |allowed: &[&str]| {
+            !names.is_empty() && names.iter().all(|name| allowed.contains(&name.as_str()))
+        };
         let passing = |columns: Vec<(&str, ArrayRef)>| evaluate(state, schema, filter, columns);
         if only(&["run", "host", "process"]) {
             let one = |at: usize| decoder.names[at].every_name();
@@ -39,30 +43,50 @@ pub fn pushed_down(
                 return Ok(None);
             }
         } else if only(&["site", "site_id"]) {
-            let columns = vec![("site_id", numbers(decoder.sites.len() + 1)), ("site", decoder.sites.every_name())];
+            let columns = vec![
+                ("site_id", numbers(decoder.sites.len() + 1)),
+                ("site", decoder.sites.every_name()),
+            ];
             let last = decoder.sites.len();
             keep(&mut conditions.sites, passing(columns)?, decoder.every_site(), last);
         } else if only(&["lane", "thread"]) {
-            let columns = vec![("lane", numbers(decoder.lanes.len() + 1)), ("thread", decoder.lanes.every_name())];
+            let columns = vec![
+                ("lane", numbers(decoder.lanes.len() + 1)),
+                ("thread", decoder.lanes.every_name()),
+            ];
             let last = decoder.lanes.len();
             keep(&mut conditions.lanes, passing(columns)?, decoder.every_lane(), last);
         } else if only(&["subject_kind"]) {
             let column = with_null_first(&decoder.kinds.every_name());
             let last = decoder.kinds.len();
-            keep(&mut conditions.kinds, passing(vec![("subject_kind", column)])?, decoder.every_kind(), last);
+            keep(
+                &mut conditions.kinds,
+                passing(vec![("subject_kind", column)])?,
+                decoder.every_kind(),
+                last,
+            );
         } else if only(&["outcome"]) {
             let names = decoder.outcomes.every_name().slice(0, outcome_words().count());
             if let Some(rows) = passing(vec![("outcome", names)])? {
-                let passing = outcome_words().zip(rows).filter(|(_, passes)| *passes).map(|((_, outcome), _)| outcome);
+                let passing = outcome_words()
+                    .zip(rows)
+                    .filter(|(_, passes)| *passes)
+                    .map(|((_, outcome), _)| outcome);
                 let before = conditions.outcomes.take();
-                conditions.outcomes =
-                    Some(passing.filter(|it| before.as_ref().is_none_or(|before| before.contains(it))).collect());
+                conditions.outcomes = Some(
+                    passing
+                        .filter(|it| before.as_ref().is_none_or(|before| before.contains(it)))
+                        .collect(),
+                );
             }
         } else if only(&["subject_key"]) {
             if let Some(keys) = keys(filter) {
                 let before = conditions.keys.take();
-                conditions.keys =
-                    Some(keys.into_iter().filter(|key| before.as_ref().is_none_or(|it| it.contains(key))).collect());
+                conditions.keys = Some(
+                    keys.into_iter()
+                        .filter(|key| before.as_ref().is_none_or(|it| it.contains(key)))
+                        .collect(),
+                );
             }
         } else if only(&["time_ns"])
             && let Some((from, to)) = times(filter)
@@ -70,7 +94,11 @@ pub fn pushed_down(
             let (from, to) = (from.max(0) as u64, to.max(0) as u64);
             // A tick more at both ends, because the conversion rounds.
             let from = decoder.store.tick_at_ns(from.saturating_sub(1)).saturating_sub(1);
-            let to = if to == i64::MAX as u64 { u64::MAX } else { decoder.store.tick_at_ns(to + 1).saturating_add(1) };
+            let to = if to == i64::MAX as u64 {
+                u64::MAX
+            } else {
+                decoder.store.tick_at_ns(to + 1).saturating_add(1)
+            };
             let (first, last) = conditions.ticks.take().unwrap_or(0..=u64::MAX).into_inner();
             conditions.ticks = Some(first.max(from)..=last.min(to));
         }
@@ -78,8 +106,8 @@ pub fn pushed_down(
     Ok(Some(conditions))
 }
 
-/// Intersects a set with the numbers whose row passes. The row at `last` stands for all numbers without a name: if it
-/// passes, the condition cannot be a set.
+/// Intersects a set with the numbers whose row passes. The row at `last` stands for all numbers
+/// without a name: if it passes, the condition cannot be a set.
 fn keep<T: Copy + Eq + Hash>(
     set: &mut Option<HashSet<T>>,
     rows: Option<Vec<bool>>,
@@ -89,7 +117,9 @@ fn keep<T: Copy + Eq + Hash>(
     let Some(rows) = rows.filter(|rows| !rows.get(last).copied().unwrap_or(true)) else { return };
     let passing = all.zip(rows).filter(|(_, passes)| *passes).map(|(number, _)| number);
     let before = set.take();
-    *set = Some(passing.filter(|it| before.as_ref().is_none_or(|before| before.contains(it))).collect());
+    *set = Some(
+        passing.filter(|it| before.as_ref().is_none_or(|before| before.contains(it))).collect(),
+    );
 }
 
 /// Whether each row of some columns passes a filter; `None` if the engine cannot evaluate it.
@@ -102,16 +132,26 @@ fn evaluate(
     let mut fields: Vec<Field> = Vec::new();
     for (name, column) in &columns {
         let declared = schema.field_with_name(name)?;
-        fields.push(Field::new(*name, column.data_type().clone(), declared.is_nullable() || column.null_count() > 0));
+        fields.push(Field::new(
+            *name,
+            column.data_type().clone(),
+            declared.is_nullable() || column.null_count() > 0,
+        ));
     }
     let schema = Arc::new(Schema::new(fields));
-    let rows = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect())?;
-    let Ok(compiled) = state.create_physical_expr(filter.clone(), &DFSchema::try_from(schema)?) else {
+    let rows = RecordBatch::try_new(
+        schema.clone(),
+        columns.into_iter().map(|(_, column)| column).collect(),
+    )?;
+    let Ok(compiled) = state.create_physical_expr(filter.clone(), &DFSchema::try_from(schema)?)
+    else {
         return Ok(None);
     };
     let Ok(value) = compiled.evaluate(&rows) else { return Ok(None) };
     let passes = value.into_array(rows.num_rows())?;
-    Ok(passes.as_boolean_opt().map(|passes| passes.iter().map(|passes| passes == Some(true)).collect()))
+    Ok(passes
+        .as_boolean_opt()
+        .map(|passes| passes.iter().map(|passes| passes == Some(true)).collect()))
 }
 
 fn numbers(count: usize) -> ArrayRef {
@@ -124,7 +164,8 @@ fn with_null_first(names: &ArrayRef) -> ArrayRef {
     Arc::new(StringViewArray::from_iter(names.map(|(kind, name)| name.filter(|_| kind != 0))))
 }
 
-/// The keys that a condition on the column `subject_key` admits. One on an expression over it is not pushed down.
+/// The keys that a condition on the column `subject_key` admits. One on an expression over it is
+/// not pushed down.
 fn keys(filter: &Expr) -> Option<HashSet<u64>> {
     match filter {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
@@ -136,7 +177,9 @@ fn keys(filter: &Expr) -> Option<HashSet<u64>> {
             both.extend(keys(right)?);
             Some(both)
         }
-        Expr::InList(list) if !list.negated && is_column(&list.expr) => list.list.iter().map(key).collect(),
+        Expr::InList(list) if !list.negated && is_column(&list.expr) => {
+            list.list.iter().map(key).collect()
+        }
         _ => None,
     }
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, StringViewArray, UInt32Array, UInt64Array, new_null_array,
+    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, StringViewArray, UInt32Array,
+    UInt64Array, new_null_array,
 };
 use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
@@ -32,9 +33,11 @@ pub const OUTCOMES: [Outcome; 8] = [
     Outcome::Moved,
 ];
 
-/// The words of the outcomes, by their numbers in the table of names. A failed call has the word of its site.
+/// The words of the outcomes, by their numbers in the table of names. A failed call has the word of
+/// its site.
 pub fn outcome_words() -> impl Iterator<Item = (&'static str, Outcome)> {
-    let failures = [Returns::Option, Returns::Result].map(|returns| (returns.failure(), Outcome::Failed));
+    let failures =
+        [Returns::Option, Returns::Result].map(|returns| (returns.failure(), Outcome::Failed));
     OUTCOMES.iter().map(|outcome| (outcome.name(), *outcome)).chain(failures)
 }
 
@@ -91,12 +94,18 @@ impl NameTable {
 
     fn rows(&self, numbers: impl Iterator<Item = usize>) -> Cells<'_> {
         let last = self.len();
-        Cells::Names(self, UInt32Array::from_iter_values(numbers.map(|number| number.min(last) as u32)))
+        Cells::Names(
+            self,
+            UInt32Array::from_iter_values(numbers.map(|number| number.min(last) as u32)),
+        )
     }
 
     fn some_rows(&self, numbers: impl Iterator<Item = Option<usize>>) -> Cells<'_> {
         let last = self.len();
-        Cells::Names(self, numbers.map(|number| number.map(|number| number.min(last) as u32)).collect())
+        Cells::Names(
+            self,
+            numbers.map(|number| number.map(|number| number.min(last) as u32)).collect(),
+        )
     }
 }
 
@@ -115,7 +124,9 @@ impl Cells<'_> {
         match self {
             Cells::Values(values) => Ok(values),
             Cells::Names(table, rows) => Ok(take(&table.names, &rows, None)?),
-            Cells::Numbers(rows) => Ok(Arc::new(Int32Array::new(rows.values().inner().clone().into(), None))),
+            Cells::Numbers(rows) => {
+                Ok(Arc::new(Int32Array::new(rows.values().inner().clone().into(), None)))
+            }
         }
     }
 }
@@ -132,12 +143,26 @@ impl Decoder {
         let store = recording.store.clone();
         let kinds = KindNames::of(recording);
         Decoder {
-            names: [&recording.run, &recording.host, &recording.process].map(|name| NameTable::one(name)),
-            sites: NameTable::new(store.sites().iter().map(|it| (it.id.0 as usize, it.path.clone())), "site ?"),
+            names: [&recording.run, &recording.host, &recording.process]
+                .map(|name| NameTable::one(name)),
+            sites: NameTable::new(
+                store.sites().iter().map(|it| (it.id.0 as usize, it.path.clone())),
+                "site ?",
+            ),
             kinds: NameTable::new(kinds.iter().map(|(id, name)| (id.into(), name.to_owned())), "?"),
-            lanes: NameTable::new(store.lanes().into_iter().map(|it| (it.id.0 as usize, it.name)), ""),
-            outcomes: NameTable::new(outcome_words().zip(0..).map(|((word, _), at)| (at, word.to_owned())), "?"),
-            failures: store.sites().iter().map(|site| (site.id, failure_at(site.failure()))).collect(),
+            lanes: NameTable::new(
+                store.lanes().into_iter().map(|it| (it.id.0 as usize, it.name)),
+                "",
+            ),
+            outcomes: NameTable::new(
+                outcome_words().zip(0..).map(|((word, _), at)| (at, word.to_owned())),
+                "?",
+            ),
+            failures: store
+                .sites()
+                .iter()
+                .map(|site| (site.id, failure_at(site.failure())))
+                .collect(),
             recording: recording.clone(),
             store,
         }
@@ -149,9 +174,16 @@ impl Decoder {
     }
 
     /// The requested columns of some events.
-    pub(super) fn batch(&self, events: &[Event], columns: &[Column], schema: &SchemaRef) -> Result<RecordBatch> {
-        let columns =
-            columns.iter().map(|column| self.cells(events, *column).into_array()).collect::<Result<Vec<_>>>()?;
+    pub(super) fn batch(
+        &self,
+        events: &[Event],
+        columns: &[Column],
+        schema: &SchemaRef,
+    ) -> Result<RecordBatch> {
+        let columns = columns
+            .iter()
+            .map(|column| self.cells(events, *column).into_array())
+            .collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(events.len()));
         Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
     }
@@ -164,32 +196,48 @@ impl Decoder {
             Column::Host => return self.names[1].rows(all().map(|_| 0)),
             Column::Process => return self.names[2].rows(all().map(|_| 0)),
             Column::Site => return self.sites.rows(all().map(|event| event.site.0 as usize)),
-            Column::SubjectKind => return self.kinds.some_rows(all().map(|event| Some(event.subject?.kind.0.into()))),
+            Column::SubjectKind => {
+                return self.kinds.some_rows(all().map(|event| Some(event.subject?.kind.0.into())));
+            }
             Column::CauseSite => {
-                return self.sites.some_rows(all().map(|event| Some(store.site_of_reason(event.cause?)?.0 as usize)));
+                return self.sites.some_rows(
+                    all().map(|event| Some(store.site_of_reason(event.cause?)?.0 as usize)),
+                );
             }
             Column::Thread => return self.lanes.rows(all().map(|event| event.lane.0 as usize)),
-            Column::Outcome => return self.outcomes.rows(all().map(|event| self.outcome_at(event))),
+            Column::Outcome => {
+                return self.outcomes.rows(all().map(|event| self.outcome_at(event)));
+            }
             Column::Event => integers(all().map(|event| event.id.raw() as i64)),
             Column::TimeNs => integers(all().map(|event| store.time_ns(event.start) as i64)),
-            Column::TookNs => {
-                Arc::new(Int64Array::from_iter(all().map(|event| Some(store.span_ns(event.span?) as i64))))
-            }
+            Column::TookNs => Arc::new(Int64Array::from_iter(
+                all().map(|event| Some(store.span_ns(event.span?) as i64)),
+            )),
             Column::SiteId => return numbers(all().map(|event| event.site.0)),
-            Column::SubjectKey => Arc::new(UInt64Array::from_iter(all().map(|event| Some(event.subject?.key)))),
-            Column::Cause => Arc::new(Int64Array::from_iter(all().map(|event| Some(self.cause(event)?.raw() as i64)))),
-            Column::Lane => return numbers(all().map(|event| event.lane.0)),
-            Column::Timed => Arc::new(BooleanArray::from_iter(all().map(|event| Some(event.timed)))),
-            Column::Epoch => return numbers(all().map(|event| event.epoch)),
-            Column::Trace => self.border_numbers(events, |border| Some(format!("{:032x}", border.trace))),
-            Column::Span => self.border_numbers(events, |border| Some(format!("{:016x}", border.span))),
-            Column::RemoteParent => {
-                self.border_numbers(events, |border| Some(format!("{:016x}", border.remote_parent?)))
+            Column::SubjectKey => {
+                Arc::new(UInt64Array::from_iter(all().map(|event| Some(event.subject?.key))))
             }
+            Column::Cause => Arc::new(Int64Array::from_iter(
+                all().map(|event| Some(self.cause(event)?.raw() as i64)),
+            )),
+            Column::Lane => return numbers(all().map(|event| event.lane.0)),
+            Column::Timed => {
+                Arc::new(BooleanArray::from_iter(all().map(|event| Some(event.timed))))
+            }
+            Column::Epoch => return numbers(all().map(|event| event.epoch)),
+            Column::Trace => {
+                self.border_numbers(events, |border| Some(format!("{:032x}", border.trace)))
+            }
+            Column::Span => {
+                self.border_numbers(events, |border| Some(format!("{:016x}", border.span)))
+            }
+            Column::RemoteParent => self
+                .border_numbers(events, |border| Some(format!("{:016x}", border.remote_parent?))),
         })
     }
 
-    /// The cause in this recording. One in another process is no event that a row can be joined with.
+    /// The cause in this recording. One in another process is no event that a row can be joined
+    /// with.
     fn cause(&self, event: &Event) -> Option<EventId> {
         event.cause.filter(|_| !self.recording.borders().is_caused_from_outside(&self.store, event))
     }

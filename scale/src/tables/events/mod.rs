@@ -1,4 +1,5 @@
-//! The table `events`: blocks of recordings become batches, and only the requested columns are made.
+//! The table `events`: blocks of recordings become batches, and only the requested columns are
+//! made.
 
 mod conditions;
 mod decode;
@@ -76,14 +77,17 @@ pub struct Events {
 impl Events {
     /// The events of these recordings.
     pub fn new(recordings: Arc<[Recording]>) -> Self {
-        let decoders = recordings.iter().map(|recording| Arc::new(Decoder::new(recording))).collect();
+        let decoders =
+            recordings.iter().map(|recording| Arc::new(Decoder::new(recording))).collect();
         Events { decoders, schema: schema() }
     }
 }
 
 /// The columns of the table.
 pub fn schema() -> SchemaRef {
-    let fields = COLUMNS.iter().map(|(_, name, of_type, nullable)| Field::new(*name, of_type.clone(), *nullable));
+    let fields = COLUMNS
+        .iter()
+        .map(|(_, name, of_type, nullable)| Field::new(*name, of_type.clone(), *nullable));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
@@ -98,7 +102,10 @@ impl TableProvider for Events {
     }
 
     /// Conditions exclude chunks and events. The engine tests what remains again.
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 
@@ -111,7 +118,9 @@ impl TableProvider for Events {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut scans = Vec::new();
         for decoder in self.decoders.iter() {
-            if let Some(conditions) = conditions::pushed_down(state, decoder, &self.schema, filters)? {
+            if let Some(conditions) =
+                conditions::pushed_down(state, decoder, &self.schema, filters)?
+            {
                 scans.push((decoder.clone(), decoder.store.scan(conditions)));
             }
         }

@@ -13,7 +13,9 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+};
 use metaspy_reader::Scan;
 
 use super::Column;
@@ -32,17 +34,29 @@ pub struct EventsExec {
 
 impl EventsExec {
     /// A scan with at most this many partitions.
-    pub fn new(scans: Vec<(Arc<Decoder>, Scan)>, columns: Vec<Column>, schema: SchemaRef, partitions: usize) -> Self {
+    pub fn new(
+        scans: Vec<(Arc<Decoder>, Scan)>,
+        columns: Vec<Column>,
+        schema: SchemaRef,
+        partitions: usize,
+    ) -> Self {
         let numbered = scans.iter().enumerate();
-        let parts: Arc<[_]> =
-            numbered.flat_map(|(at, (_, scan))| (0..scan.parts()).map(move |part| (at, part))).collect();
+        let parts: Arc<[_]> = numbered
+            .flat_map(|(at, (_, scan))| (0..scan.parts()).map(move |part| (at, part)))
+            .collect();
         let properties = PlanProperties::new(
             EquivalenceProperties::new(schema.clone()),
             Partitioning::UnknownPartitioning(partitions.min(parts.len()).max(1)),
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
-        EventsExec { scans: scans.into(), parts, columns: columns.into(), schema, properties: Arc::new(properties) }
+        EventsExec {
+            scans: scans.into(),
+            parts,
+            columns: columns.into(),
+            schema,
+            properties: Arc::new(properties),
+        }
     }
 }
 
@@ -73,7 +87,10 @@ impl ExecutionPlan for EventsExec {
         Ok(TreeNodeRecursion::Continue)
     }
 
-    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_new_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)
     }
 
@@ -89,6 +106,9 @@ impl ExecutionPlan for EventsExec {
             scan.read(part, &mut events);
             decoder.batch(&events, &columns, &schema)
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema.clone(), futures::stream::iter(batches))))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            self.schema.clone(),
+            futures::stream::iter(batches),
+        )))
     }
 }

@@ -13,7 +13,9 @@ pub fn directory() -> Option<PathBuf> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("METASPY_CONFIG").or_else(|| {
         let home = if cfg!(windows) { variable("APPDATA") } else { variable("XDG_CONFIG_HOME") };
-        let home = home.filter(|home| home.is_absolute()).or_else(|| Some(variable("HOME")?.join(".config")));
+        let home = home
+            .filter(|home| home.is_absolute())
+            .or_else(|| Some(variable("HOME")?.join(".config")));
         home.map(|home| home.join("metaspy"))
     })
 }
@@ -38,14 +40,16 @@ impl Files {
     pub fn filters(&self) -> Result<Filters, String> {
         let file = self.0.join("filters.toml");
         let text = read(&file)?;
-        toml::from_str(&text).map_err(|error| with_place(&file.display().to_string(), &text, &error))
+        toml::from_str(&text)
+            .map_err(|error| with_place(&file.display().to_string(), &text, &error))
     }
 
     /// Reads the browsers in `browsers/`, by name of file. Each file that cannot be parsed gives an
     /// error.
     pub fn browsers(&self) -> Vec<Result<Browser, String>> {
         let entries = fs::read_dir(self.0.join("browsers")).into_iter().flatten();
-        let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let mut files: Vec<PathBuf> =
+            entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
         files.sort();
         files.iter().map(|file| Browser::parse(&file.display().to_string(), &read(file)?)).collect()
@@ -55,7 +59,8 @@ impl Files {
     pub(crate) fn save_filters(&self, filters: &Filters) -> Result<(), String> {
         let file = self.0.join("filters.toml");
         let text = toml::to_string(filters).map_err(|error| error.to_string())?;
-        let written = fs::create_dir_all(&self.0).and_then(|()| files::replace(&file, text.as_bytes()));
+        let written =
+            fs::create_dir_all(&self.0).and_then(|()| files::replace(&file, text.as_bytes()));
         written.map_err(|error| format!("{}: {error}", file.display()))
     }
 }
@@ -75,15 +80,26 @@ mod tests {
 
     #[test]
     fn a_pipe_is_no_configuration() {
-        let directory = env::temp_dir().join(format!("metaspy-configuration-{}", std::process::id()));
+        let directory =
+            env::temp_dir().join(format!("metaspy-configuration-{}", std::process::id()));
         fs::create_dir_all(directory.join("browsers")).expect("there is room");
         for pipe in ["config.toml", "filters.toml", "browsers/a.toml"] {
-            assert!(Command::new("mkfifo").arg(directory.join(pipe)).status().expect("every Unix has it").success());
+            assert!(
+                Command::new("mkfifo")
+                    .arg(directory.join(pipe))
+                    .status()
+                    .expect("every Unix has it")
+                    .success()
+            );
         }
         let files = Files::new(directory.clone());
-        let errors = [files.config().err(), files.filters().err(), files.browsers().remove(0).err()];
+        let errors =
+            [files.config().err(), files.filters().err(), files.browsers().remove(0).err()];
         for error in errors {
-            assert!(error.as_ref().is_some_and(|error| error.ends_with("it is not a regular file")), "{error:?}");
+            assert!(
+                error.as_ref().is_some_and(|error| error.ends_with("it is not a regular file")),
+                "{error:?}"
+            );
         }
         fs::remove_dir_all(directory).expect("it is ours");
     }

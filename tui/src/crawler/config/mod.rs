@@ -69,9 +69,13 @@ pub type Filters = BTreeMap<String, String>;
 impl Config {
     /// Parses the text of `file`. An error names the file, the line and the column.
     pub fn parse(file: &str, text: &str) -> Result<Config, String> {
-        let written: Written = toml::from_str(text).map_err(|error| with_place(file, text, &error))?;
-        let theme = written.theme.map(|name| Theme::named(name.get_ref()).map_err(|error| (name.span().start, error)));
-        let theme = theme.transpose().map_err(|(at, error)| place::sentence(file, text, at, &error))?;
+        let written: Written =
+            toml::from_str(text).map_err(|error| with_place(file, text, &error))?;
+        let theme = written
+            .theme
+            .map(|name| Theme::named(name.get_ref()).map_err(|error| (name.span().start, error)));
+        let theme =
+            theme.transpose().map_err(|(at, error)| place::sentence(file, text, at, &error))?;
         let mut keys = Keys::default();
         for (command, chosen) in written.keys {
             let at = chosen.span().start;
@@ -89,17 +93,26 @@ impl Config {
     /// Selects the theme: from the environment, from the configuration, or no colours if `NO_COLOR`
     /// is set. A terminal with few colours keeps its own colours, and a terminal that reports a
     /// light background gets the light theme.
-    pub(crate) fn chosen_theme(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Theme, String> {
+    pub(crate) fn chosen_theme(
+        &self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Theme, String> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         if let Some(name) = variable("METASPY_THEME") {
             return Theme::named(&name);
         }
         let many = variable("COLORTERM").is_some()
-            || variable("TERM").is_some_and(|term| ["256", "kitty", "direct"].iter().any(|word| term.contains(word)));
+            || variable("TERM").is_some_and(|term| {
+                ["256", "kitty", "direct"].iter().any(|word| term.contains(word))
+            });
         Ok(match (self.theme, variable("NO_COLOR")) {
             (Some(theme), _) if many || theme == Theme::Plain => theme,
             (None, Some(_)) => Theme::Plain,
-            (None, None) if many && variable("COLORFGBG").is_some_and(|colours| is_light(&colours)) => Theme::Light,
+            (None, None)
+                if many && variable("COLORFGBG").is_some_and(|colours| is_light(&colours)) =>
+            {
+                Theme::Light
+            }
             _ => Theme::Terminal,
         })
     }
@@ -136,7 +149,9 @@ mod tests {
 
     fn theme(config: &str, variables: &[(&str, &str)]) -> Result<Theme, String> {
         let config = Config::parse("config.toml", config)?;
-        config.chosen_theme(|name| variables.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).into()))
+        config.chosen_theme(|name| {
+            variables.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).into())
+        })
     }
 
     #[test]
@@ -169,7 +184,10 @@ mod tests {
             error("[keys]\nfilter = 'f3'\nfliter = 'f'"),
             "config.toml:3:10: no command is named `fliter`: `:` lists all"
         );
-        assert!(error("keys.filter = ['f3', 'hyper-x']").starts_with("config.toml:1:15: `hyper-x` is no key: write"));
+        assert!(
+            error("keys.filter = ['f3', 'hyper-x']")
+                .starts_with("config.toml:1:15: `hyper-x` is no key: write")
+        );
         assert!(error("theme = ").starts_with("config.toml:1:9: "), "{}", error("theme = "));
     }
 }

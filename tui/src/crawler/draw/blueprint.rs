@@ -21,7 +21,8 @@ use crate::crawler::state::Crawler;
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let view = &crawler.view.blueprint;
     let inner = area.inner();
-    let from = view.from.as_deref().map_or_else(String::new, |path| format!("from {} ", short_path(path)));
+    let from =
+        view.from.as_deref().map_or_else(String::new, |path| format!("from {} ", short_path(path)));
     canvas.frame(area, &format!(" {} {from}", view.picture.name()), "", theme::FOCUS);
     if view.graph.is_none() {
         canvas.empty(inner, &["counting …".into()]);

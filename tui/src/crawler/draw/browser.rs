@@ -29,7 +29,12 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     for (at, column) in view.columns.iter().enumerate() {
         let part = area.share(at, count);
         let has_focus = at == view.focus;
-        canvas.frame(part, &title(browser, at, column), "", if has_focus { theme::FOCUS } else { theme::FAINT });
+        canvas.frame(
+            part,
+            &title(browser, at, column),
+            "",
+            if has_focus { theme::FOCUS } else { theme::FAINT },
+        );
         draw_column(canvas, part.inner(), crawler, column, has_focus);
     }
     for at in 1..count {
@@ -58,22 +63,31 @@ fn why_empty(column: &ColumnView, store: &Store, status: &Status) -> Vec<String>
         return vec![unknown.to_string()];
     }
     match column.of.rows {
-        RowsOf::Event if status.totals.folded > 0 => Some(vec!["none of its events is in the window".into()]),
+        RowsOf::Event if status.totals.folded > 0 => {
+            Some(vec!["none of its events is in the window".into()])
+        }
         RowsOf::Event => status.only_counted(),
         _ => None,
     }
     .unwrap_or_else(|| vec!["nothing passes its query".into()])
 }
 
-fn draw_column(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, column: &ColumnView, has_focus: bool) {
+fn draw_column(
+    canvas: &mut Canvas<'_>,
+    area: Area,
+    crawler: &Crawler,
+    column: &ColumnView,
+    has_focus: bool,
+) {
     let Some(rows) = &column.rows else {
         canvas.text(area.x + 1, area.y, area.width, "…", theme::FAINT);
         return;
     };
     if rows.is_empty() {
         let room = area.width.saturating_sub(1);
-        let lines =
-            why_empty(column, &crawler.store, &crawler.status).into_iter().flat_map(|text| wrap(&text, room.into()));
+        let lines = why_empty(column, &crawler.store, &crawler.status)
+            .into_iter()
+            .flat_map(|text| wrap(&text, room.into()));
         for (line, text) in (0..area.height).zip(lines) {
             canvas.text(area.x + 1, area.y + line, room, &text, theme::FAINT);
         }
@@ -83,7 +97,9 @@ fn draw_column(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, column: &
         true => table::draw(canvas, area, &crawler.store, column),
         false => table::draw_rows(canvas, area, &crawler.store, column),
     }
-    if let Some(line) = column.cursor().visible(rows.len()).position(|row| row == column.cursor().row) {
+    if let Some(line) =
+        column.cursor().visible(rows.len()).position(|row| row == column.cursor().row)
+    {
         canvas.text(area.x, area.y + 1 + line as u16, 1, "▸", theme::FOCUS);
     }
 }

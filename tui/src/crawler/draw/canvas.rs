@@ -58,7 +58,8 @@ impl<'a> Canvas<'a> {
         Block::bordered().border_style(style).render(rect(area).intersection(self.0.area), self.0);
         let room = area.width.saturating_sub(4);
         // The right title gets the room that the left title leaves, but at least half of it.
-        let right_columns = (width(right) as u16).min((room / 2).max(room.saturating_sub(width(left) as u16)));
+        let right_columns =
+            (width(right) as u16).min((room / 2).max(room.saturating_sub(width(left) as u16)));
         self.text(area.x + 1, area.y, room - right_columns, left, theme::STRONG);
         self.right(area.x + area.width.saturating_sub(1), area.y, right_columns, right, style);
     }
@@ -69,10 +70,12 @@ impl<'a> Canvas<'a> {
             let columns = area.x..(area.x + area.width).min(self.0.area.right());
             // The text has one character for each cell, so an index in the text is a column.
             let cell = |x| self.0[(x, y)].symbol().chars().next().unwrap_or(' ');
-            let text: Vec<char> = columns.map(|x| cell(x).to_lowercase().next().unwrap_or(' ')).collect();
+            let text: Vec<char> =
+                columns.map(|x| cell(x).to_lowercase().next().unwrap_or(' ')).collect();
             for word in words {
                 let word: Vec<char> = word.chars().collect();
-                let found = text.windows(word.len().max(1)).enumerate().filter(|(_, part)| *part == word);
+                let found =
+                    text.windows(word.len().max(1)).enumerate().filter(|(_, part)| *part == word);
                 let columns: Vec<u16> = found.map(|(at, _)| area.x + at as u16).collect();
                 for x in columns {
                     self.paint(Area { x, y, width: word.len() as u16, height: 1 }, theme::MATCH);
@@ -91,8 +94,10 @@ impl<'a> Canvas<'a> {
     pub fn empty(&mut self, area: Area, lines: &[String]) {
         let room = area.width.saturating_sub(2) as usize;
         let style = |at| if at == 0 { theme::PLAIN } else { theme::FAINT };
-        let wrapped =
-            lines.iter().enumerate().flat_map(|(at, text)| wrap(text, room).into_iter().map(move |it| (it, style(at))));
+        let wrapped = lines
+            .iter()
+            .enumerate()
+            .flat_map(|(at, text)| wrap(text, room).into_iter().map(move |it| (it, style(at))));
         let from = area.y + (area.height.saturating_sub(lines.len() as u16)) / 3;
         for (y, (text, style)) in (from..area.y + area.height).zip(wrapped) {
             let took = (width(&text) as u16).min(area.width);

@@ -12,7 +12,9 @@ use metaspy_format::facts::{Facts, SelfKind, Visibility};
 use metaspy_probe::SiteKind;
 use metaspy_reader::{RecordedSite, Store};
 use metaspy_report::program::{Element, Of};
-use metaspy_report::text::{counted, cut, duration, grouped, outcomes, shorten_file, shorten_path, width};
+use metaspy_report::text::{
+    counted, cut, duration, grouped, outcomes, shorten_file, shorten_path, width,
+};
 
 use super::canvas::Canvas;
 use super::theme;
@@ -48,7 +50,10 @@ fn sort_or_signature(store: &Store, element: &Element) -> String {
     match &element.of {
         Of::Method(Some(facts)) => signature(facts),
         Of::Method(None) => {
-            let kind = element.site().and_then(|site| store.site(site)).map_or(SiteKind::Method, |site| site.kind);
+            let kind = element
+                .site()
+                .and_then(|site| store.site(site))
+                .map_or(SiteKind::Method, |site| site.kind);
             kind.name().into()
         }
         Of::Functions => "functions of the module".into(),
@@ -82,7 +87,8 @@ fn signature(facts: &Facts) -> String {
 
 /// Describes the file, the lines and the size of a method.
 fn source_and_size(site: &RecordedSite, element: &Element, room: usize) -> String {
-    let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity {paths}"));
+    let complexity =
+        element.complexity.map_or(String::new(), |paths| format!(", complexity {paths}"));
     let size = format!("{}{complexity}", counted(element.lines, "line"));
     let place = format!("{}:{}–{}", site.file, site.lines.0, site.lines.1);
     format!("{}  {size}", shorten_file(&place, room.saturating_sub(width(&size) + 2)))
@@ -90,18 +96,24 @@ fn source_and_size(site: &RecordedSite, element: &Element, room: usize) -> Strin
 
 /// Describes the size of a package, a type or a module.
 fn size(element: &Element) -> String {
-    let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity up to {paths}"));
+    let complexity =
+        element.complexity.map_or(String::new(), |paths| format!(", complexity up to {paths}"));
     let never = match element.methods - element.ran {
         0 => String::new(),
         never => format!(", {} not called", grouped(never.into())),
     };
-    format!("{}{never}  {}{complexity}", counted(element.methods.into(), "method"), counted(element.lines, "line"))
+    format!(
+        "{}{never}  {}{complexity}",
+        counted(element.methods.into(), "method"),
+        counted(element.lines, "line")
+    )
 }
 
 /// Describes the number, outcomes and times of the calls.
 fn counts(store: &Store, element: &Element) -> String {
     let measure = &element.measure;
-    let failure = element.site().and_then(|site| store.site(site)).map_or("failed", |site| site.failure());
+    let failure =
+        element.site().and_then(|site| store.site(site)).map_or("failed", |site| site.failure());
     let mut text = counted(measure.count, "call");
     text.push_str(&outcomes(measure, failure, ", "));
     let receivers = element.receivers;
@@ -122,7 +134,10 @@ fn counts(store: &Store, element: &Element) -> String {
     for (word, ticks, sign) in times {
         let Some(ticks) = ticks else { continue };
         let space = if sign.is_empty() { "" } else { " " };
-        text.push_str(&format!("   {word} {sign}{space}{}", duration(store.span_ns(ticks)).trim_start()));
+        text.push_str(&format!(
+            "   {word} {sign}{space}{}",
+            duration(store.span_ns(ticks)).trim_start()
+        ));
     }
     text
 }

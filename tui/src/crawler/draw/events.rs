@@ -53,7 +53,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     });
     // Minutes may take more than two columns, and all rows use the same number.
     let ends = [above.as_ref(), rows.last()].into_iter().flatten();
-    let columns = ends.map(|row| width(&stamp(crawler, row, inner.width >= WIDE))).max().unwrap_or(0);
+    let columns =
+        ends.map(|row| width(&stamp(crawler, row, inner.width >= WIDE))).max().unwrap_or(0);
     for ((y, row), indent) in (inner.y..inner.y + inner.height).zip(rows).zip(&indents) {
         let line = Area { y, height: 1, ..inner };
         match above.as_ref().filter(|_| y == inner.y) {
@@ -63,7 +64,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &EventRow, indent: &str, columns: usize) {
+fn draw_row(
+    canvas: &mut Canvas<'_>,
+    line: Area,
+    crawler: &Crawler,
+    row: &EventRow,
+    indent: &str,
+    columns: usize,
+) {
     let event = &row.event;
     let selected = crawler.view.list.selected_id() == Some(event.id);
     let plain = if row.gone { theme::FAINT } else { theme::PLAIN };
@@ -93,7 +101,13 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &EventR
         indent.chars().step_by(2).chain([' ']).collect::<String>().into()
     };
     let used = canvas.text(x, line.y, room, &indent, theme::FAINT);
-    canvas.text(x + used, line.y, room - used, &name::fit_event(&crawler.store, event, (room - used) as usize), plain);
+    canvas.text(
+        x + used,
+        line.y,
+        room - used,
+        &name::fit_event(&crawler.store, event, (room - used) as usize),
+        plain,
+    );
     let (sign, style) = theme::outcome(event.outcome);
     match event.span {
         _ if row.gone => canvas.right(end - 1, line.y, took, "gone", theme::FAINT),

@@ -34,11 +34,18 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let Some(read) = &view.read else {
         canvas.frame(area, " findings ", "", theme::FOCUS);
         let progress = crawler.progress(Slot::Findings).filter(|&(_, of)| of > 0);
-        let of = progress.map_or_else(String::new, |(done, of)| format!(" {} of {} events", short(done), short(of)));
+        let of = progress.map_or_else(String::new, |(done, of)| {
+            format!(" {} of {} events", short(done), short(of))
+        });
         return canvas.empty(inner, &[format!("looking …{of}"), "Esc stops it".into()]);
     };
     let note = if crawler.view.filter.is_all() { "" } else { " all events, not filtered " };
-    canvas.frame(area, &format!(" {} ", text::headline(read, read.listed().count())), note, theme::FOCUS);
+    canvas.frame(
+        area,
+        &format!(" {} ", text::headline(read, read.listed().count())),
+        note,
+        theme::FOCUS,
+    );
     let body = Area { height: (view.table_height() as u16).min(inner.height), ..inner };
     table::draw(canvas, body, &crawler.store, view);
     let line = inner.y + body.height;

@@ -36,7 +36,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         };
         let wrong = line.problem.as_ref().map(|problem| problem.at.clone());
         draw_line(canvas, x, area.y, room, name, &line.line, wrong);
-        let problem = line.problem.as_ref().map_or(Vec::new(), |problem| wrap(&problem.text, room as usize));
+        let problem =
+            line.problem.as_ref().map_or(Vec::new(), |problem| wrap(&problem.text, room as usize));
         draw_above(canvas, area, &problem, theme::ALARM);
         let above = Area { y: area.y.saturating_sub(problem.len() as u16), ..area };
         draw_candidates(canvas, above, &line.completion);
@@ -57,7 +58,12 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         let text = format!("writing … {} of {}, Esc stops", short(done), short(of));
         canvas.text(x, area.y, room, &text, theme::FOCUS);
     } else if let Some((done, of)) = crawler.progress(Slot::Search) {
-        let text = format!("searching `{}` … {} of {}, Esc stops", crawler.searched, short(done), short(of));
+        let text = format!(
+            "searching `{}` … {} of {}, Esc stops",
+            crawler.searched,
+            short(done),
+            short(of)
+        );
         canvas.text(x, area.y, room, &text, theme::FOCUS);
     } else {
         hints(canvas, x, area.y, room, crawler);
@@ -85,7 +91,13 @@ fn draw_candidates(canvas: &mut Canvas<'_>, area: Area, completion: &Completion)
     for ((y, candidate), at) in (above.y..area.y).zip(candidates).zip(0..) {
         let (x, room) = (area.x + 1, area.width.saturating_sub(1));
         canvas.text(x, y, columns, &candidate.text, theme::KEY);
-        canvas.text(x + columns + 1, y, room.saturating_sub(columns + 1), &candidate.note, theme::FAINT);
+        canvas.text(
+            x + columns + 1,
+            y,
+            room.saturating_sub(columns + 1),
+            &candidate.note,
+            theme::FAINT,
+        );
         if completion.chosen == Some(at) {
             canvas.paint(Area { y, height: 1, ..area }, theme::CURSOR);
         }
@@ -93,7 +105,15 @@ fn draw_candidates(canvas: &mut Canvas<'_>, area: Area, completion: &Completion)
 }
 
 /// Draws a line that is edited, with its caret. A wrong part has the colour of errors.
-fn draw_line(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, name: &str, line: &Line, wrong: Option<Range<usize>>) {
+fn draw_line(
+    canvas: &mut Canvas<'_>,
+    x: u16,
+    y: u16,
+    room: u16,
+    name: &str,
+    line: &Line,
+    wrong: Option<Range<usize>>,
+) {
     // A long text shows the end before the caret, because the user types there.
     let before = tail(line.before(), (room as usize).saturating_sub(width(name) + 2));
     let cut = line.before().len() - before.len();
@@ -131,7 +151,9 @@ fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) 
         .hints(crawler.mode())
         .filter(|binding| match binding.command {
             Command::Pause => crawler.store.grows(),
-            Command::NextProfile => rows.is_some_and(|rows| rows.profile().or(rows.next_profile()).is_some()),
+            Command::NextProfile => {
+                rows.is_some_and(|rows| rows.profile().or(rows.next_profile()).is_some())
+            }
             _ => true,
         })
         .map(text)

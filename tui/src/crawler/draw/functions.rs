@@ -30,8 +30,18 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     };
     let note = if crawler.view.filter.is_all() { "" } else { " all samples, not filtered " };
     let count = counted(functions.all.len() as u64, "function");
-    canvas.frame(area, &format!(" {count}, {} samples ", grouped(functions.whole.samples)), note, theme::FOCUS);
-    table::draw(canvas, Area { height: inner.height.saturating_sub(1), ..inner }, &crawler.store, view);
+    canvas.frame(
+        area,
+        &format!(" {count}, {} samples ", grouped(functions.whole.samples)),
+        note,
+        theme::FOCUS,
+    );
+    table::draw(
+        canvas,
+        Area { height: inner.height.saturating_sub(1), ..inner },
+        &crawler.store,
+        view,
+    );
     let footer = functions::note(functions).unwrap_or_else(|| "± with 95 % probability".into());
     let (y, room) = (inner.y + inner.height.saturating_sub(1), inner.width.saturating_sub(1));
     canvas.text(inner.x + 1, y, room, &footer, theme::FAINT);

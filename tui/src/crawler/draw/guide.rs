@@ -27,6 +27,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, guide: &Guid
     for binding in crawler.keys.hints(Mode::Guide) {
         let Some(hint) = guide.hint(binding) else { continue };
         let (key, word) = (keys::name(binding.key), format!(" {hint}  "));
-        used += canvas.line(x + used, y, room.saturating_sub(used), &[(&key, theme::KEY), (&word, theme::PLAIN)]);
+        used += canvas.line(
+            x + used,
+            y,
+            room.saturating_sub(used),
+            &[(&key, theme::KEY), (&word, theme::PLAIN)],
+        );
     }
 }

@@ -26,10 +26,14 @@ struct Piece {
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let mut pieces = pieces(crawler);
     let room = area.width as usize;
-    let long = |pieces: &[Piece]| pieces.iter().map(|piece| width(&piece.text) + 2).sum::<usize>() > room;
+    let long =
+        |pieces: &[Piece]| pieces.iter().map(|piece| width(&piece.text) + 2).sum::<usize>() > room;
     while long(&pieces) && pieces.len() > 1 {
         let last = pieces.iter().map(|piece| piece.rank).max();
-        let Some(at) = pieces.iter().rposition(|piece| Some(piece.rank) == last && piece.rank > 0) else { break };
+        let Some(at) = pieces.iter().rposition(|piece| Some(piece.rank) == last && piece.rank > 0)
+        else {
+            break;
+        };
         pieces.remove(at);
     }
     let mut x = area.x + 1;
@@ -78,7 +82,8 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
     match status.evicted() {
         0 => piece(3, format!("window {}", time_span(crawler, status.window_ns)), theme::PLAIN),
         _ => {
-            let (window, whole) = (time_span(crawler, status.window_ns), time_span(crawler, status.whole_ns));
+            let (window, whole) =
+                (time_span(crawler, status.window_ns), time_span(crawler, status.whole_ns));
             piece(0, format!("window {window} of {whole}"), theme::WARNING);
         }
     }

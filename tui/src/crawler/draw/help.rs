@@ -17,7 +17,8 @@ pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) 
     let area = Area { height, ..body };
     canvas.clear(area);
     let title = format!(" keys on {} ", crawler.view.screen.name());
-    let more = if top + (height as usize).saturating_sub(2) < lines.len() { " ↓ more " } else { "" };
+    let more =
+        if top + (height as usize).saturating_sub(2) < lines.len() { " ↓ more " } else { "" };
     canvas.frame(area, &title, more, theme::FOCUS);
     let inner = area.inner();
     for (y, line) in (inner.y..inner.y + inner.height).zip(lines.iter().skip(top)) {

@@ -72,12 +72,24 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &LaneRow, at: LaneColumns, largest: u32) {
+fn draw_row(
+    canvas: &mut Canvas<'_>,
+    line: Area,
+    crawler: &Crawler,
+    row: &LaneRow,
+    at: LaneColumns,
+    largest: u32,
+) {
     let (y, x, end) = (line.y, line.x + at.time, line.x + line.width);
     let style = if row.lane.live { theme::PLAIN } else { theme::FAINT };
     canvas.text(line.x + 1, y, at.name, &clean(&row.lane.name), style);
     canvas.right(line.x + at.events, y, 9, &short(row.events), style);
-    let ticks = crawler.view.lanes.lanes.as_ref().map_or(1, |lanes| lanes.span.to.saturating_sub(lanes.span.from));
+    let ticks = crawler
+        .view
+        .lanes
+        .lanes
+        .as_ref()
+        .map_or(1, |lanes| lanes.span.to.saturating_sub(lanes.span.from));
     let ns = crawler.store.span_ns(ticks).max(1);
     if at.rate > 0 {
         let rate = u128::from(row.events) * 1_000_000_000 / u128::from(ns);
@@ -99,7 +111,9 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &LaneRo
     };
     let lost_columns = width(&lost) as u16;
     let room = if at.last > 0 { end.saturating_sub(x + at.columns + 2 + lost_columns) } else { 0 };
-    let text = row.last.map_or(String::new(), |event| name::fit_event(&crawler.store, &event, room as usize));
+    let text = row
+        .last
+        .map_or(String::new(), |event| name::fit_event(&crawler.store, &event, room as usize));
     canvas.text(x + at.columns + 2, y, room, &text, style);
     canvas.right(end, y, lost_columns, &lost, theme::ALARM);
 }
@@ -137,7 +151,8 @@ fn ruler(crawler: &Crawler, lanes: &Lanes, columns: usize) -> String {
 /// Formats seconds with decimals; from one minute on, with minutes.
 fn seconds(ns: u64, decimals: usize) -> String {
     let (s, fraction) = (ns / 1_000_000_000, format!("{:09}", ns % 1_000_000_000));
-    let fraction = if decimals == 0 { String::new() } else { format!(".{}", &fraction[..decimals]) };
+    let fraction =
+        if decimals == 0 { String::new() } else { format!(".{}", &fraction[..decimals]) };
     match s / 60 {
         0 => format!("{s}{fraction}"),
         minutes => format!("{minutes}:{:02}{fraction}", s % 60),
@@ -151,7 +166,9 @@ fn heights(row: &LaneRow, largest: u32) -> String {
         0 if row.busy[at] => '─',
         0 => ' ',
         // Heights are square roots, so that one busy moment does not hide all others.
-        count => HEIGHTS[((f64::from(count) / f64::from(largest.max(1))).sqrt() * 7.0).round() as usize],
+        count => {
+            HEIGHTS[((f64::from(count) / f64::from(largest.max(1))).sqrt() * 7.0).round() as usize]
+        }
     };
     row.columns.iter().enumerate().map(column).collect()
 }

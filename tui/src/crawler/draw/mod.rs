@@ -41,7 +41,13 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
     let size = frame.area();
     let mut canvas = Canvas::new(frame.buffer_mut());
     if size.width < SMALLEST.0 || size.height < SMALLEST.1 {
-        canvas.text(size.x, size.y, size.width, "too small: make the window larger", theme::WARNING);
+        canvas.text(
+            size.x,
+            size.y,
+            size.width,
+            "too small: make the window larger",
+            theme::WARNING,
+        );
         return;
     }
     let card = crawler.card_rows(size.height);

@@ -26,7 +26,13 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, palette: &Palette) {
     canvas.frame(area, " commands ", more, theme::FOCUS);
     let inner = area.inner();
     if palette.entries.is_empty() {
-        canvas.text(inner.x + 1, inner.y, inner.width, "no command matches; Esc closes", theme::FAINT);
+        canvas.text(
+            inner.x + 1,
+            inner.y,
+            inner.width,
+            "no command matches; Esc closes",
+            theme::FAINT,
+        );
     }
     for (y, at) in (inner.y..inner.y + inner.height).zip(shown) {
         let line = Area { y, height: 1, ..inner };
@@ -41,7 +47,8 @@ fn draw_entry(canvas: &mut Canvas<'_>, line: Area, entry: &Entry) {
     let x = line.x + 1;
     let style = if entry.refusal.is_some() { theme::FAINT } else { theme::KEY };
     let used = canvas.text(x, line.y, NAME, entry.name(), style);
-    let argument = entry.argument.as_deref().filter(|text| !text.is_empty()).unwrap_or(entry.takes());
+    let argument =
+        entry.argument.as_deref().filter(|text| !text.is_empty()).unwrap_or(entry.takes());
     canvas.text(x + used + 1, line.y, NAME.saturating_sub(used + 2), argument, theme::FAINT);
     let end = line.x + line.width - 1;
     let keys = (width(&entry.keys) as u16).min(line.width / 4);

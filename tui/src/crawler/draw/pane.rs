@@ -69,8 +69,12 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
             let name = detail::NAME as u16 - 1;
             canvas.text(x + name, line.y, room.saturating_sub(name), value, theme::PLAIN);
         }
-        Content::Event(event) => draw_event(canvas, Area { x, width: room, ..line }, crawler, event, false),
-        Content::Current(event) => draw_event(canvas, Area { x, width: room, ..line }, crawler, event, true),
+        Content::Event(event) => {
+            draw_event(canvas, Area { x, width: room, ..line }, crawler, event, false)
+        }
+        Content::Current(event) => {
+            draw_event(canvas, Area { x, width: room, ..line }, crawler, event, true)
+        }
         Content::Subject(subject) => {
             let here = crawler.view.list.selected.and_then(|event| event.subject) == Some(*subject);
             let room = if here { room.saturating_sub(7) } else { room };
@@ -85,8 +89,20 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
         }
         Content::Bar { name, eighths, number } => {
             let used = canvas.text(x, line.y, room, name, theme::FAINT) + 1;
-            canvas.text(x + used, line.y, room.saturating_sub(used), &table::eighths(*eighths), theme::BAR);
-            canvas.right(line.x + line.width - 1, line.y, width(number) as u16, number, theme::PLAIN);
+            canvas.text(
+                x + used,
+                line.y,
+                room.saturating_sub(used),
+                &table::eighths(*eighths),
+                theme::BAR,
+            );
+            canvas.right(
+                line.x + line.width - 1,
+                line.y,
+                width(number) as u16,
+                number,
+                theme::PLAIN,
+            );
         }
         Content::Drawing(text) => {
             canvas.text(x, line.y, room, text, theme::FAINT);

@@ -39,7 +39,12 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &[why, "f changes the filter, Esc removes it".into()]);
         return;
     }
-    table::draw(canvas, Area { height: inner.height.saturating_sub(1), ..inner }, &crawler.store, view);
+    table::draw(
+        canvas,
+        Area { height: inner.height.saturating_sub(1), ..inner },
+        &crawler.store,
+        view,
+    );
     let Some(site) = view.site().and_then(|site| crawler.store.site(site)) else { return };
     let text = format!("{}  {}:{}–{}", site.kind.name(), site.file, site.lines.0, site.lines.1);
     canvas.text(inner.x + 1, inner.y + inner.height - 1, inner.width - 1, &text, theme::FAINT);

@@ -26,16 +26,31 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     };
     let unobserved = view.unobserved.len() as u64;
     if view.lists_unobserved {
-        canvas.frame(area, &format!(" {} never observed ", counted(unobserved, "subject")), "", theme::FOCUS);
+        canvas.frame(
+            area,
+            &format!(" {} never observed ", counted(unobserved, "subject")),
+            "",
+            theme::FOCUS,
+        );
     } else {
         let inaccuracy = (!view.exact).then(|| crawler.inaccuracy());
         let note = table::note(crawler, inaccuracy.as_ref());
-        canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "subject")), &note, theme::FOCUS);
+        canvas.frame(
+            area,
+            &format!(" {} ", counted(rows.len() as u64, "subject")),
+            &note,
+            theme::FOCUS,
+        );
     }
     if view.listed().is_empty() {
         canvas.empty(inner, &why_empty(crawler));
     } else {
-        table::draw(canvas, Area { height: inner.height.saturating_sub(1), ..inner }, &crawler.store, view);
+        table::draw(
+            canvas,
+            Area { height: inner.height.saturating_sub(1), ..inner },
+            &crawler.store,
+            view,
+        );
     }
     let (footer, end) = (inner.y + inner.height.saturating_sub(1), inner.x + inner.width);
     if view.lists_unobserved {
@@ -44,7 +59,12 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     } else if unobserved > 0 {
         let text = format!("never observed: {} known to the model", counted(unobserved, "subject"));
         canvas.text(inner.x + 1, footer, inner.width.saturating_sub(12), &text, theme::FAINT);
-        canvas.line(end.saturating_sub(10), footer, 10, &[("n", theme::KEY), (" to list", theme::PLAIN)]);
+        canvas.line(
+            end.saturating_sub(10),
+            footer,
+            10,
+            &[("n", theme::KEY), (" to list", theme::PLAIN)],
+        );
     }
 }
 

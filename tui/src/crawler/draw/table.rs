@@ -28,7 +28,12 @@ pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, li
 }
 
 /// Draws the head and the visible rows.
-pub(crate) fn draw_rows<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
+pub(crate) fn draw_rows<L: TableList>(
+    canvas: &mut Canvas<'_>,
+    area: Area,
+    store: &Store,
+    list: &L,
+) {
     let columns = list.columns(store);
     let mut x = area.x;
     let placed: Vec<Placed<'_, L>> = (fitting(&columns, list.sort(), area.width).into_iter())
@@ -73,7 +78,9 @@ fn draw_row<L: TableList>(
 pub fn note(crawler: &Crawler, inaccuracy: Option<&Inaccuracy>) -> String {
     match (inaccuracy, crawler.view.rows().and_then(Rows::profile)) {
         (Some(inaccuracy), _) => format!(" {} ", inaccuracy.reason()),
-        (None, Some(name)) if !crawler.view.filter.is_all() => format!(" {name}: all calls, not filtered "),
+        (None, Some(name)) if !crawler.view.filter.is_all() => {
+            format!(" {name}: all calls, not filtered ")
+        }
         _ => String::new(),
     }
 }
@@ -106,13 +113,25 @@ impl<L: TableList> Placed<'_, L> {
     fn draw_title(&self, canvas: &mut Canvas<'_>, y: u16, style: Style) {
         let title = &self.column.title;
         match (&self.scale, self.column.kind) {
-            (_, Kind::Name) => _ = canvas.text(self.x + 1, y, self.width.saturating_sub(1), title, style),
-            (_, Kind::Text | Kind::Bar | Kind::Trend) => _ = canvas.text(self.x, y, self.width, title, style),
+            (_, Kind::Name) => {
+                _ = canvas.text(self.x + 1, y, self.width.saturating_sub(1), title, style)
+            }
+            (_, Kind::Text | Kind::Bar | Kind::Trend) => {
+                _ = canvas.text(self.x, y, self.width, title, style)
+            }
             _ => self.draw_right(canvas, y, title, style),
         }
     }
 
-    fn draw_name(&self, canvas: &mut Canvas<'_>, y: u16, store: &Store, list: &L, item: usize, cell: &Cell) {
+    fn draw_name(
+        &self,
+        canvas: &mut Canvas<'_>,
+        y: u16,
+        store: &Store,
+        list: &L,
+        item: usize,
+        cell: &Cell,
+    ) {
         let room = self.width.saturating_sub(1);
         let text = match &cell.value {
             Value::Subject(subject) => name::fit_subject(store, *subject, room.into()),
@@ -143,8 +162,16 @@ impl<L: TableList> Placed<'_, L> {
                 let blank = u16::from(cell.tone == Tone::Alert);
                 canvas.text(self.x, y, (end - self.x).saturating_sub(blank), text, style);
             }
-            (Value::Text(text) | Value::Path(text), _) if matches!(self.column.kind, Kind::Text | Kind::Trend) => {
-                canvas.text(self.x, y, self.width.saturating_sub(1), &cut(text, self.width.into()), style);
+            (Value::Text(text) | Value::Path(text), _)
+                if matches!(self.column.kind, Kind::Text | Kind::Trend) =>
+            {
+                canvas.text(
+                    self.x,
+                    y,
+                    self.width.saturating_sub(1),
+                    &cut(text, self.width.into()),
+                    style,
+                );
             }
             (Value::Text(text) | Value::Path(text), _) => self.draw_right(canvas, y, text, style),
             (&Value::Amount(amount, _), &Scale::Largest(largest)) => {
@@ -185,7 +212,8 @@ fn tone(tone: Tone) -> Style {
 
 /// Draws a bar in eighths of a column.
 fn bar(count: u64, largest: u64, columns: u16) -> String {
-    let eighths = (count as u128 * columns as u128 * 8).checked_div(largest as u128).unwrap_or(0) as usize;
+    let eighths =
+        (count as u128 * columns as u128 * 8).checked_div(largest as u128).unwrap_or(0) as usize;
     // Any count above 0 gives a visible bar.
     self::eighths(if count > 0 { eighths.max(1) } else { 0 })
 }
@@ -202,6 +230,9 @@ mod tests {
 
     #[test]
     fn a_bar_grows_by_eighths() {
-        assert_eq!([0, 1, 4, 8, 100].map(|count| bar(count, 100, 10)), ["", "▏", "▍", "▊", "██████████"]);
+        assert_eq!(
+            [0, 1, 4, 8, 100].map(|count| bar(count, 100, 10)),
+            ["", "▏", "▍", "▊", "██████████"]
+        );
     }
 }

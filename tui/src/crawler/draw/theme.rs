@@ -1,4 +1,5 @@
-//! Colours and signs. Nothing is shown by colour alone: every outcome has a sign, every selection a mark.
+//! Colours and signs. Nothing is shown by colour alone: every outcome has a sign, every selection a
+//! mark.
 //!
 //! The drawing names the sixteen colours of the terminal, and a theme replaces them in the finished
 //! frame. So only one function knows other colours, and no styles are passed to every panel.
@@ -20,7 +21,8 @@ pub const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD)
 /// Wrong part of a line.
 pub(crate) const UNDERLINED: Style = Style::new().add_modifier(Modifier::UNDERLINED);
 /// Match of the search.
-pub(crate) const MATCH: Style = Style::new().add_modifier(Modifier::BOLD).add_modifier(Modifier::UNDERLINED);
+pub(crate) const MATCH: Style =
+    Style::new().add_modifier(Modifier::BOLD).add_modifier(Modifier::UNDERLINED);
 /// Row under the cursor.
 pub const CURSOR: Style = Style::new().add_modifier(Modifier::REVERSED);
 /// Column under the cursor.

@@ -31,7 +31,12 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &notes);
         return;
     }
-    table::draw(canvas, Area { height: inner.height.saturating_sub(1), ..inner }, &crawler.store, view);
+    table::draw(
+        canvas,
+        Area { height: inner.height.saturating_sub(1), ..inner },
+        &crawler.store,
+        view,
+    );
     let (footer, room) = (inner.y + inner.height.saturating_sub(1), inner.width.saturating_sub(1));
     canvas.text(inner.x + 1, footer, room, notes.first().map_or("", String::as_str), theme::FAINT);
 }

@@ -135,28 +135,40 @@ impl KeyScope {
     /// Returns true if a binding of this place is active in a mode.
     pub fn contains(self, mode: Mode) -> bool {
         match (self, mode) {
-            (KeyScope::Prompt, Mode::Prompt) | (KeyScope::Palette, Mode::Palette) | (KeyScope::Help, Mode::Help) => {
-                true
-            }
+            (KeyScope::Prompt, Mode::Prompt)
+            | (KeyScope::Palette, Mode::Palette)
+            | (KeyScope::Help, Mode::Help) => true,
             (KeyScope::Guide, Mode::Guide) => true,
-            (KeyScope::Screens, Mode::Screen(..)) | (KeyScope::Events, Mode::Screen(Screen::Events, _)) => true,
+            (KeyScope::Screens, Mode::Screen(..))
+            | (KeyScope::Events, Mode::Screen(Screen::Events, _)) => true,
             (KeyScope::Rows, Mode::Screen(screen, _)) => screen != Screen::Events,
             (KeyScope::Tables, Mode::Screen(screen, _)) => {
                 matches!(screen, Screen::Subjects | Screen::Sites | Screen::Structure)
             }
             (KeyScope::Sorted, Mode::Screen(screen, _)) => {
-                matches!(screen, Screen::Subjects | Screen::Sites | Screen::Structure | Screen::Functions)
+                matches!(
+                    screen,
+                    Screen::Subjects | Screen::Sites | Screen::Structure | Screen::Functions
+                )
             }
-            (KeyScope::Trees, Mode::Screen(screen, _)) => matches!(screen, Screen::Structure | Screen::Functions),
+            (KeyScope::Trees, Mode::Screen(screen, _)) => {
+                matches!(screen, Screen::Structure | Screen::Functions)
+            }
             (KeyScope::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
-            (KeyScope::WithSubjects, Mode::Screen(screen, _)) => matches!(screen, Screen::Events | Screen::Subjects),
+            (KeyScope::WithSubjects, Mode::Screen(screen, _)) => {
+                matches!(screen, Screen::Events | Screen::Subjects)
+            }
             (KeyScope::Lanes, Mode::Screen(screen, _)) => screen == Screen::Lanes,
             (KeyScope::Browser, Mode::Screen(screen, _)) => screen == Screen::Browser,
             (KeyScope::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
-            (KeyScope::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
+            (KeyScope::IfProductions, Mode::Screen(_, screens)) => {
+                screens.contains(&Screen::Productions)
+            }
             (KeyScope::Structure, Mode::Screen(screen, _)) => screen == Screen::Structure,
             (KeyScope::Blueprint, Mode::Screen(screen, _)) => screen == Screen::Blueprint,
-            (KeyScope::IfStructure, Mode::Screen(_, screens)) => screens.contains(&Screen::Structure),
+            (KeyScope::IfStructure, Mode::Screen(_, screens)) => {
+                screens.contains(&Screen::Structure)
+            }
             _ => false,
         }
     }
@@ -165,9 +177,15 @@ impl KeyScope {
 /// Returns the command of a mouse event; `None` if it has none.
 pub fn mouse(event: MouseEvent) -> Option<Command> {
     match event.kind {
-        MouseEventKind::Down(MouseButton::Left) => Some(Command::Click { column: event.column, row: event.row }),
-        MouseEventKind::ScrollUp => Some(Command::Wheel { column: event.column, row: event.row, by: -WHEEL }),
-        MouseEventKind::ScrollDown => Some(Command::Wheel { column: event.column, row: event.row, by: WHEEL }),
+        MouseEventKind::Down(MouseButton::Left) => {
+            Some(Command::Click { column: event.column, row: event.row })
+        }
+        MouseEventKind::ScrollUp => {
+            Some(Command::Wheel { column: event.column, row: event.row, by: -WHEEL })
+        }
+        MouseEventKind::ScrollDown => {
+            Some(Command::Wheel { column: event.column, row: event.row, by: WHEEL })
+        }
         _ => None,
     }
 }
@@ -230,27 +248,42 @@ mod tests {
     #[test]
     fn a_letter_is_typed_into_the_prompt_and_a_command_elsewhere() {
         assert_eq!(
-            Keys::default().command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events, &Screen::ALL)),
+            Keys::default()
+                .command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events, &Screen::ALL)),
             Some(Command::GoToCause)
         );
-        assert_eq!(Keys::default().command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites, &Screen::ALL)), None);
-        assert_eq!(Keys::default().command(key(KeyCode::Char('c')), Mode::Prompt), Some(Command::Type('c')));
+        assert_eq!(
+            Keys::default()
+                .command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites, &Screen::ALL)),
+            None
+        );
+        assert_eq!(
+            Keys::default().command(key(KeyCode::Char('c')), Mode::Prompt),
+            Some(Command::Type('c'))
+        );
     }
 
     #[test]
     fn every_command_has_a_name_of_its_own_in_each_place() {
         for screen in Screen::ALL {
             let mode = Mode::Screen(screen, &Screen::ALL);
-            let named: Vec<_> = BINDINGS.iter().filter(|b| b.place.contains(mode) && !b.name.is_empty()).collect();
+            let named: Vec<_> =
+                BINDINGS.iter().filter(|b| b.place.contains(mode) && !b.name.is_empty()).collect();
             for (at, binding) in named.iter().enumerate() {
-                assert!(named[..at].iter().all(|b| b.name != binding.name), "{} on {screen:?}", binding.name);
+                assert!(
+                    named[..at].iter().all(|b| b.name != binding.name),
+                    "{} on {screen:?}",
+                    binding.name
+                );
             }
         }
     }
 
     #[test]
     fn a_key_is_offered_only_where_it_does_something() {
-        let on = |c, screen| Keys::default().command(key(KeyCode::Char(c)), Mode::Screen(screen, &Screen::ALL));
+        let on = |c, screen| {
+            Keys::default().command(key(KeyCode::Char(c)), Mode::Screen(screen, &Screen::ALL))
+        };
         assert_eq!(on('>', Screen::Sites), Some(Command::SortNext));
         assert_eq!(on('>', Screen::Lanes), None);
         assert_eq!(on('n', Screen::Subjects), Some(Command::NeverObserved));
@@ -261,7 +294,9 @@ mod tests {
 
     #[test]
     fn only_recordings_with_productions_have_a_key_for_them() {
-        let eight = |screens| Keys::default().command(key(KeyCode::Char('8')), Mode::Screen(Screen::Events, screens));
+        let eight = |screens| {
+            Keys::default().command(key(KeyCode::Char('8')), Mode::Screen(Screen::Events, screens))
+        };
         assert_eq!(eight(&Screen::ALL), Some(Command::Show(Screen::Productions)));
         assert_eq!(eight(&[Screen::Events, Screen::Sites]), None);
     }
@@ -270,18 +305,29 @@ mod tests {
     fn a_screen_has_the_key_before_its_name() {
         for screen in Screen::ALL {
             let mode = Mode::Screen(Screen::Events, &Screen::ALL);
-            assert_eq!(Keys::default().command(key(KeyCode::Char(screen.digit())), mode), Some(Command::Show(screen)));
+            assert_eq!(
+                Keys::default().command(key(KeyCode::Char(screen.digit())), mode),
+                Some(Command::Show(screen))
+            );
         }
     }
 
     #[test]
     fn every_key_of_a_screen_is_in_its_help() {
         for screen in Screen::ALL {
-            let shown: String =
-                Keys::default().help(screen, &Screen::ALL).iter().map(|line| format!("{} ", line.keys)).collect();
-            let active = BINDINGS.iter().filter(|b| b.place.contains(Mode::Screen(screen, &Screen::ALL)));
+            let shown: String = Keys::default()
+                .help(screen, &Screen::ALL)
+                .iter()
+                .map(|line| format!("{} ", line.keys))
+                .collect();
+            let active =
+                BINDINGS.iter().filter(|b| b.place.contains(Mode::Screen(screen, &Screen::ALL)));
             for binding in active.filter(|b| b.key.code != KeyCode::Null) {
-                assert!(shown.split(' ').any(|key| key == name(binding.key).trim()), "{:?}", binding.key);
+                assert!(
+                    shown.split(' ').any(|key| key == name(binding.key).trim()),
+                    "{:?}",
+                    binding.key
+                );
             }
         }
     }

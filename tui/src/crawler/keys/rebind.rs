@@ -38,7 +38,9 @@ impl Keys {
         let bound = self.0.iter().find(is_bound).filter(|_| key.code != KeyCode::Null);
         match (bound, key.code, mode) {
             (Some(binding), _, _) => Some(binding.command),
-            (None, KeyCode::Char(c), Mode::Prompt | Mode::Palette) if !control => Some(Command::Type(c)),
+            (None, KeyCode::Char(c), Mode::Prompt | Mode::Palette) if !control => {
+                Some(Command::Type(c))
+            }
             _ => None,
         }
     }
@@ -46,13 +48,18 @@ impl Keys {
     /// Iterates over the bindings for the bottom line of this mode.
     pub fn hints(&self, mode: Mode) -> impl Iterator<Item = &Binding> {
         let has_key = |binding: &&Binding| binding.key.code != KeyCode::Null;
-        self.0.iter().filter(has_key).filter(move |it| it.place.contains(mode) && !it.hint.is_empty())
+        self.0
+            .iter()
+            .filter(has_key)
+            .filter(move |it| it.place.contains(mode) && !it.hint.is_empty())
     }
 
     /// Builds the help for a screen: every active binding, with all keys of a sentence together.
     pub fn help(&self, screen: Screen, screens: Screens) -> Vec<HelpLine> {
         let mut lines: Vec<HelpLine> = Vec::new();
-        for binding in self.0.iter().filter(|binding| binding.place.contains(Mode::Screen(screen, screens))) {
+        for binding in
+            self.0.iter().filter(|binding| binding.place.contains(Mode::Screen(screen, screens)))
+        {
             match lines.last_mut() {
                 Some(line) if binding.help.is_empty() => {
                     line.keys = format!("{} {}", line.keys, name(binding.key)).trim().to_owned();
@@ -68,11 +75,15 @@ impl Keys {
     /// and in the help.
     pub fn refusal(&self, key: KeyEvent, mode: Mode) -> Option<String> {
         let Mode::Screen(..) = mode else { return None };
-        let pressed = Key { code: key.code, control: key.modifiers.contains(KeyModifiers::CONTROL) };
+        let pressed =
+            Key { code: key.code, control: key.modifiers.contains(KeyModifiers::CONTROL) };
         let elsewhere = self.0.iter().find(|it| it.key == pressed && it.place.is_on_screens());
         let key = name(pressed);
         Some(match elsewhere {
-            Some(Binding { place: place @ (KeyScope::IfProductions | KeyScope::IfStructure), .. }) => {
+            Some(Binding {
+                place: place @ (KeyScope::IfProductions | KeyScope::IfStructure),
+                ..
+            }) => {
                 format!("`{key}`: {}", place.name())
             }
             Some(binding) => format!("`{key}` works {}", binding.place.name()),
@@ -87,7 +98,8 @@ impl Keys {
     ///
     /// If no command has this name, or if a screen could not be left without the old key.
     pub fn rebind(&mut self, rebinding: &Rebinding) -> Result<(), String> {
-        let is_named = |binding: &Binding| binding.name == rebinding.command && binding.place.is_on_screens();
+        let is_named =
+            |binding: &Binding| binding.name == rebinding.command && binding.place.is_on_screens();
         if !self.0.iter().any(is_named) {
             return Err(format!("no command is named `{}`: `:` lists all", rebinding.command));
         }
@@ -98,8 +110,13 @@ impl Keys {
         while let Some(place) = self.0[at..].iter().position(is_named).map(|found| at + found) {
             let (named, behind) = (self.0[place], place + 1);
             // Further keys of the same command follow it. `^C` stays.
-            let further = self.0[behind..].iter().take_while(|it| it.name.is_empty() && it.command == named.command);
-            let kept = further.clone().copied().filter(|it| it.key.control && it.key.code == KeyCode::Char('c'));
+            let further = self.0[behind..]
+                .iter()
+                .take_while(|it| it.name.is_empty() && it.command == named.command);
+            let kept = further
+                .clone()
+                .copied()
+                .filter(|it| it.key.control && it.key.code == KeyCode::Char('c'));
             let (kept, end): (Vec<Binding>, usize) = (kept.collect(), behind + further.count());
             for other in &mut self.0 {
                 if rebinding.keys.contains(&other.key) && overlap(other.place, named.place) {
@@ -108,7 +125,11 @@ impl Keys {
             }
             let none = Key { code: KeyCode::Null, control: false };
             let first = Binding { key: rebinding.keys.first().copied().unwrap_or(none), ..named };
-            let more = rebinding.keys.iter().skip(1).map(|key| Binding { key: *key, ..further_key(named) });
+            let more = rebinding
+                .keys
+                .iter()
+                .skip(1)
+                .map(|key| Binding { key: *key, ..further_key(named) });
             let new: Vec<Binding> = std::iter::once(first).chain(more).chain(kept).collect();
             at = place + new.len();
             self.0.splice(place..end, new);
@@ -137,7 +158,8 @@ impl Key {
     /// If no key has this name.
     pub fn named(text: &str) -> Result<Key, String> {
         let lower = text.to_lowercase();
-        let letter = lower.strip_prefix("ctrl-").or(lower.strip_prefix('^')).filter(|rest| !rest.is_empty());
+        let letter =
+            lower.strip_prefix("ctrl-").or(lower.strip_prefix('^')).filter(|rest| !rest.is_empty());
         let key = |code, control| Ok(Key { code, control });
         if let Some(Ok(letter)) = letter.map(one_letter) {
             return key(KeyCode::Char(letter), true);
@@ -159,10 +181,15 @@ impl Key {
             "pagedown" | "pgdn" => key(KeyCode::PageDown, false),
             "insert" => key(KeyCode::Insert, false),
             "delete" => key(KeyCode::Delete, false),
-            other => match (other.strip_prefix('f').and_then(|number| number.parse::<u8>().ok()), one_letter(text)) {
+            other => match (
+                other.strip_prefix('f').and_then(|number| number.parse::<u8>().ok()),
+                one_letter(text),
+            ) {
                 (Some(number @ 1..=12), _) => key(KeyCode::F(number), false),
                 (_, Ok(letter)) => key(KeyCode::Char(letter), false),
-                _ => Err(format!("`{text}` is no key: write `n`, `ctrl-d`, `enter`, `space` or `f5`")),
+                _ => Err(format!(
+                    "`{text}` is no key: write `n`, `ctrl-d`, `enter`, `space` or `f5`"
+                )),
             },
         }
     }
@@ -200,7 +227,9 @@ mod tests {
             Some(Command::Move(crate::crawler::command::Step::Up)),
             "the other key of the command stays"
         );
-        let line = |help| keys.help(Screen::Sites, &Screen::ALL).into_iter().find(|line| line.help == help);
+        let line = |help| {
+            keys.help(Screen::Sites, &Screen::ALL).into_iter().find(|line| line.help == help)
+        };
         assert_eq!(
             line("filter: site: subject: took: outcome: cause: lane:").map(|line| line.keys),
             Some("F3 k".into())
@@ -220,10 +249,17 @@ mod tests {
     fn control_c_quits_whatever_is_chosen() {
         let quit = keys("quit", &["f10"]);
         let pressed = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(quit.command(pressed, Mode::Screen(Screen::Events, &Screen::ALL)), Some(Command::Quit));
+        assert_eq!(
+            quit.command(pressed, Mode::Screen(Screen::Events, &Screen::ALL)),
+            Some(Command::Quit)
+        );
         assert_eq!(on(&quit, KeyCode::Char('q'), Screen::Events), None);
-        let taken = Rebinding { command: "filter".into(), keys: vec![Key::named("^c").expect("a key")] };
-        assert_eq!(Keys::default().rebind(&taken), Err("`^C` always quits: choose another key".into()));
+        let taken =
+            Rebinding { command: "filter".into(), keys: vec![Key::named("^c").expect("a key")] };
+        assert_eq!(
+            Keys::default().rebind(&taken),
+            Err("`^C` always quits: choose another key".into())
+        );
     }
 
     #[test]

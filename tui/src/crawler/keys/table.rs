@@ -5,7 +5,8 @@
 
 use metaspy_reader::control::Change;
 use ratatui::crossterm::event::KeyCode::{
-    self, BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
+    self, BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp,
+    Right, Tab, Up,
 };
 
 use super::{Binding, Key, KeyScope};
@@ -14,8 +15,22 @@ use crate::crawler::command::{Caret, Screen, Step, Zoom as Time};
 use crate::crawler::theme::Theme;
 
 /// Binds a key to a command, with its name in the palette and a sentence for the help.
-const fn bind(place: KeyScope, key: KeyCode, command: Command, name: &'static str, help: &'static str) -> Binding {
-    Binding { place, key: Key { code: key, control: false }, command, name, help, hint: "", argument: "" }
+const fn bind(
+    place: KeyScope,
+    key: KeyCode,
+    command: Command,
+    name: &'static str,
+    help: &'static str,
+) -> Binding {
+    Binding {
+        place,
+        key: Key { code: key, control: false },
+        command,
+        name,
+        help,
+        hint: "",
+        argument: "",
+    }
 }
 
 /// Binds a further key to the previous command.
@@ -61,34 +76,61 @@ pub const BINDINGS: &[Binding] = &[
     also(KeyScope::Screens, Char('g'), Move(Step::First)),
     bind(KeyScope::Screens, End, Move(Step::Last), "last", ""),
     also(KeyScope::Screens, Char('G'), Move(Step::Last)),
-    bind(KeyScope::Tables, Char('p'), NextProfile, "profile", "columns of the next method profiler").hint("profile"),
-    bind(KeyScope::Events, Right, GoToEffects, "effects", "effects; in the pane: the event of the row").hint("effects"),
+    bind(
+        KeyScope::Tables,
+        Char('p'),
+        NextProfile,
+        "profile",
+        "columns of the next method profiler",
+    )
+    .hint("profile"),
+    bind(
+        KeyScope::Events,
+        Right,
+        GoToEffects,
+        "effects",
+        "effects; in the pane: the event of the row",
+    )
+    .hint("effects"),
     also(KeyScope::Events, Char('l'), GoToEffects),
-    bind(KeyScope::Events, Left, GoToCause, "cause", "cause; in the pane: back to the list").hint("cause"),
+    bind(KeyScope::Events, Left, GoToCause, "cause", "cause; in the pane: back to the list")
+        .hint("cause"),
     also(KeyScope::Events, Char('h'), GoToCause),
     also(KeyScope::Events, Char('c'), GoToCause),
-    bind(KeyScope::Trees, Right, Unfold, "unfold", "unfold; if unfolded: first child").hint("unfold"),
+    bind(KeyScope::Trees, Right, Unfold, "unfold", "unfold; if unfolded: first child")
+        .hint("unfold"),
     also(KeyScope::Trees, Char('l'), Unfold),
     bind(KeyScope::Trees, Left, Fold, "fold", "fold; if folded: parent").hint("fold"),
     also(KeyScope::Trees, Char('h'), Fold),
     bind(KeyScope::Structure, Char('+'), UnfoldAll, "unfold all", "unfold all, fold all methods"),
     bind(KeyScope::Structure, Char('-'), FoldAll, "fold all", ""),
-    bind(KeyScope::Browser, Right, Column(1), "next column", "next column, column before").hint("column"),
+    bind(KeyScope::Browser, Right, Column(1), "next column", "next column, column before")
+        .hint("column"),
     also(KeyScope::Browser, Char('l'), Column(1)),
     bind(KeyScope::Browser, Left, Column(-1), "column before", ""),
     also(KeyScope::Browser, Char('h'), Column(-1)),
-    bind(KeyScope::Lanes, Right, Zoom(Time::Later), "later", "the cursor in time: later, earlier").hint("time"),
+    bind(KeyScope::Lanes, Right, Zoom(Time::Later), "later", "the cursor in time: later, earlier")
+        .hint("time"),
     also(KeyScope::Lanes, Char('l'), Zoom(Time::Later)),
     bind(KeyScope::Lanes, Left, Zoom(Time::Earlier), "earlier", ""),
     also(KeyScope::Lanes, Char('h'), Zoom(Time::Earlier)),
-    bind(KeyScope::Lanes, Char('+'), Zoom(Time::In), "zoom in", "zoom in, out, to the whole window").hint("zoom"),
+    bind(
+        KeyScope::Lanes,
+        Char('+'),
+        Zoom(Time::In),
+        "zoom in",
+        "zoom in, out, to the whole window",
+    )
+    .hint("zoom"),
     bind(KeyScope::Lanes, Char('-'), Zoom(Time::Out), "zoom out", ""),
     bind(KeyScope::Lanes, Char('0'), Zoom(Time::Whole), "zoom whole", ""),
-    bind(KeyScope::Screens, Backspace, Back, "back", "back to the previous view, as it was").hint("back"),
+    bind(KeyScope::Screens, Backspace, Back, "back", "back to the previous view, as it was")
+        .hint("back"),
     also(KeyScope::Screens, Char('['), Back),
     control(KeyScope::Screens, 'o', Back),
     bind(KeyScope::Screens, Char(']'), Forward, "forward", "forward"),
-    bind(KeyScope::Events, Char('s'), GoToSubject, "subject", "all events of this subject").hint("subject"),
+    bind(KeyScope::Events, Char('s'), GoToSubject, "subject", "all events of this subject")
+        .hint("subject"),
     bind(KeyScope::Rows, Return, Enter, "open row", "events of this row").hint("its events"),
     bind(KeyScope::Events, Return, Enter, "open", "into the pane; there: the event of the row"),
     bind(KeyScope::Events, Tab, NextTab, "next tab", "next tab of the pane"),
@@ -124,23 +166,67 @@ pub const BINDINGS: &[Binding] = &[
         "functions",
         "functions by processor time, their lines, subjects and events",
     ),
-    bind(KeyScope::Blueprint, Char('n'), NextPicture, "next picture", "the next picture or list").hint("picture"),
-    bind(KeyScope::Blueprint, Char('z'), FocusMethod, "from here", "only what this method calls").hint("from here"),
+    bind(KeyScope::Blueprint, Char('n'), NextPicture, "next picture", "the next picture or list")
+        .hint("picture"),
+    bind(KeyScope::Blueprint, Char('z'), FocusMethod, "from here", "only what this method calls")
+        .hint("from here"),
     bind(KeyScope::Screens, Char('/'), Search, "search", "search; empty: repeat the last search")
         .hint("search")
         .takes("TEXT"),
     bind(KeyScope::Events, Char('n'), NextMatch, "next match", "next match"),
     bind(KeyScope::Events, Char('N'), PreviousMatch, "previous match", "previous match"),
-    bind(KeyScope::Screens, Char('f'), EditFilter, "filter", "filter: site: subject: took: outcome: cause: lane:")
-        .hint("filter")
-        .takes("TERMS"),
-    bind(KeyScope::Screens, Char('t'), Times, "times", "durations: percentiles, histogram, the slowest, over time"),
-    bind(KeyScope::WithSubjects, Char('o'), Object, "object", "the subject: numbers, owners, siblings, relations"),
-    bind(KeyScope::Events, Char('='), Compare, "compare", "keep the subject of the tab Object, to compare others"),
-    bind(KeyScope::Events, Char('-'), Exclude, "leave out", "leave out what the row of Facets selects"),
-    bind(KeyScope::Screens, Char('x'), Export, "export", "write the listed events in the format of another tool")
-        .takes("FORMAT FILE"),
-    bind(KeyScope::Screens, Char('K'), Keep, "keep", "keep the listed events as a recording of their own"),
+    bind(
+        KeyScope::Screens,
+        Char('f'),
+        EditFilter,
+        "filter",
+        "filter: site: subject: took: outcome: cause: lane:",
+    )
+    .hint("filter")
+    .takes("TERMS"),
+    bind(
+        KeyScope::Screens,
+        Char('t'),
+        Times,
+        "times",
+        "durations: percentiles, histogram, the slowest, over time",
+    ),
+    bind(
+        KeyScope::WithSubjects,
+        Char('o'),
+        Object,
+        "object",
+        "the subject: numbers, owners, siblings, relations",
+    ),
+    bind(
+        KeyScope::Events,
+        Char('='),
+        Compare,
+        "compare",
+        "keep the subject of the tab Object, to compare others",
+    ),
+    bind(
+        KeyScope::Events,
+        Char('-'),
+        Exclude,
+        "leave out",
+        "leave out what the row of Facets selects",
+    ),
+    bind(
+        KeyScope::Screens,
+        Char('x'),
+        Export,
+        "export",
+        "write the listed events in the format of another tool",
+    )
+    .takes("FORMAT FILE"),
+    bind(
+        KeyScope::Screens,
+        Char('K'),
+        Keep,
+        "keep",
+        "keep the listed events as a recording of their own",
+    ),
     bind(
         KeyScope::Screens,
         Char('a'),
@@ -149,7 +235,8 @@ pub const BINDINGS: &[Binding] = &[
         "arm, disarm what the row selects, in the running process",
     )
     .takes("SITES SUBJECTS"),
-    bind(KeyScope::Screens, Char('d'), Control(Change::Disarm), "disarm", "").takes("SITES SUBJECTS"),
+    bind(KeyScope::Screens, Char('d'), Control(Change::Disarm), "disarm", "")
+        .takes("SITES SUBJECTS"),
     bind(
         KeyScope::Screens,
         Char('A'),
@@ -166,34 +253,79 @@ pub const BINDINGS: &[Binding] = &[
         "which events stay when they leave the window, in the running process",
     )
     .takes("RULES"),
-    bind(KeyScope::Events, Char('y'), Copy, "copy", "copy the event as text, the event with its causes"),
+    bind(
+        KeyScope::Events,
+        Char('y'),
+        Copy,
+        "copy",
+        "copy the event as text, the event with its causes",
+    ),
     bind(KeyScope::Events, Char('Y'), CopyChain, "copy causes", ""),
     unbound(SaveFilter, "save filter", "keep the open filter under a name").takes("NAME"),
     unbound(ForgetFilter, "forget filter", "remove the filter with this name").takes("NAME"),
     bind(KeyScope::Events, Char('m'), Mark, "mark", "set or remove a mark").hint("mark"),
-    bind(KeyScope::Events, Char('M'), NameMark, "name mark", "set a mark with a name, kept beside the recording")
-        .takes("NAME"),
-    bind(KeyScope::Events, Char('P'), Path, "path", "the path of causes from the newest other mark to here"),
+    bind(
+        KeyScope::Events,
+        Char('M'),
+        NameMark,
+        "name mark",
+        "set a mark with a name, kept beside the recording",
+    )
+    .takes("NAME"),
+    bind(
+        KeyScope::Events,
+        Char('P'),
+        Path,
+        "path",
+        "the path of causes from the newest other mark to here",
+    ),
     bind(KeyScope::Events, Char('\''), NextMark, "next mark", "next mark"),
-    bind(KeyScope::Screens, Char(' '), Pause, "pause", "pause or continue a live recording").hint("pause"),
-    bind(KeyScope::Events, Char('F'), Follow, "follow", "follow: select the newest event as it arrives"),
+    bind(KeyScope::Screens, Char(' '), Pause, "pause", "pause or continue a live recording")
+        .hint("pause"),
+    bind(
+        KeyScope::Events,
+        Char('F'),
+        Follow,
+        "follow",
+        "follow: select the newest event as it arrives",
+    ),
     bind(KeyScope::Screens, Char('e'), OpenSource, "source", "open the source in $EDITOR"),
     bind(KeyScope::Sorted, Char('>'), SortNext, "sort", "sort by the next column").hint("sort"),
     bind(KeyScope::Sorted, Char('<'), SortPrevious, "sort back", "sort by the previous column"),
     bind(KeyScope::Sorted, Char('r'), SortReverse, "reverse", "reverse the order"),
-    bind(KeyScope::Subjects, Char('n'), NeverObserved, "never observed", "list the subjects that were never observed")
-        .hint("never observed"),
-    bind(KeyScope::Productions, Char('n'), NextUncovered, "uncovered", "next rule that never matched")
-        .hint("uncovered"),
-    bind(KeyScope::Structure, Char('n'), NextUncovered, "never ran", "next method that never ran").hint("never ran"),
+    bind(
+        KeyScope::Subjects,
+        Char('n'),
+        NeverObserved,
+        "never observed",
+        "list the subjects that were never observed",
+    )
+    .hint("never observed"),
+    bind(
+        KeyScope::Productions,
+        Char('n'),
+        NextUncovered,
+        "uncovered",
+        "next rule that never matched",
+    )
+    .hint("uncovered"),
+    bind(KeyScope::Structure, Char('n'), NextUncovered, "never ran", "next method that never ran")
+        .hint("never ran"),
     bind(KeyScope::Screens, Esc, Leave, "leave", "leave the pane; then remove the filter"),
-    bind(KeyScope::Screens, Char(':'), Palette, "commands", "all commands by name").hint("commands"),
+    bind(KeyScope::Screens, Char(':'), Palette, "commands", "all commands by name")
+        .hint("commands"),
     bind(KeyScope::Screens, Char('?'), Help, "help", "keys of this screen").hint("help"),
     bind(KeyScope::Screens, Char('q'), Quit, "quit", "quit").hint("quit"),
     control(KeyScope::Screens, 'c', Quit),
     Binding {
         key: Key { code: Char('z'), control: true },
-        ..bind(KeyScope::Screens, Char('z'), Suspend, "suspend", "back to the shell; `fg` continues")
+        ..bind(
+            KeyScope::Screens,
+            Char('z'),
+            Suspend,
+            "suspend",
+            "back to the shell; `fg` continues",
+        )
     },
     Binding {
         key: Key { code: Char('l'), control: true },
@@ -202,7 +334,11 @@ pub const BINDINGS: &[Binding] = &[
     unbound(SetTheme(Theme::Terminal), "theme terminal", "the sixteen colours of the terminal"),
     unbound(SetTheme(Theme::Dark), "theme dark", "colours for a dark background"),
     unbound(SetTheme(Theme::Light), "theme light", "colours for a light background"),
-    unbound(SetTheme(Theme::ColourBlind), "theme colour-blind", "colours that all eyes can distinguish"),
+    unbound(
+        SetTheme(Theme::ColourBlind),
+        "theme colour-blind",
+        "colours that all eyes can distinguish",
+    ),
     unbound(SetTheme(Theme::Plain), "theme plain", "no colours"),
     bind(KeyScope::Prompt, Return, Enter, "", "").hint("accept"),
     bind(KeyScope::Prompt, Esc, Leave, "", "").hint("cancel"),

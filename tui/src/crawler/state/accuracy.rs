@@ -29,9 +29,13 @@ impl Crawler {
         }
         match filter_edit::first_event_term(&self.view.filter) {
             // Some calls are counted and not stored.
-            Some(term) if totals.emitted > totals.stored => Inaccuracy::UnknownTerm(term.to_owned()),
+            Some(term) if totals.emitted > totals.stored => {
+                Inaccuracy::UnknownTerm(term.to_owned())
+            }
             _ if totals.unnamed > 0 => Inaccuracy::Unattributed(totals.unnamed),
-            _ if matches!(store.end_state(), EndState::Live | EndState::Snapshot) => Inaccuracy::BeingWritten,
+            _ if matches!(store.end_state(), EndState::Live | EndState::Snapshot) => {
+                Inaccuracy::BeingWritten
+            }
             _ => Inaccuracy::Merged,
         }
     }
@@ -50,9 +54,13 @@ impl Inaccuracy {
     pub fn reason(&self) -> String {
         match self {
             Inaccuracy::Damaged => "at least: damaged".into(),
-            Inaccuracy::UnknownTerm(term) => format!("at least: `{term}:` is unknown outside the window"),
+            Inaccuracy::UnknownTerm(term) => {
+                format!("at least: `{term}:` is unknown outside the window")
+            }
             Inaccuracy::BeingWritten => "about: still being written".into(),
-            Inaccuracy::Unattributed(calls) => format!("at least: {} without site or subject", counted(*calls, "call")),
+            Inaccuracy::Unattributed(calls) => {
+                format!("at least: {} without site or subject", counted(*calls, "call"))
+            }
             Inaccuracy::Merged => "at least: some subjects share a count".into(),
         }
     }

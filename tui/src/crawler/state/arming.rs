@@ -19,7 +19,8 @@ impl Crawler {
             None if self.view.screen == Screen::Events => self.view.list.selected.map(|event| {
                 let site = filter_edit::site_term(&self.store, event.site);
                 let subject = event.subject.filter(|_| change == Change::Only);
-                let subject = subject.map(|subject| format!(" {}", filter_edit::subject_term(&self.store, subject)));
+                let subject = subject
+                    .map(|subject| format!(" {}", filter_edit::subject_term(&self.store, subject)));
                 site + &subject.unwrap_or_default()
             }),
             None => None,
@@ -27,13 +28,15 @@ impl Crawler {
         match term {
             Some(term) => self.control(change, &term),
             None => {
-                self.message = Some("this row has neither site nor subject; write them: `:arm site:measure`".into())
+                self.message = Some(
+                    "this row has neither site nor subject; write them: `:arm site:measure`".into(),
+                )
             }
         }
     }
 
-    /// Opens the prompt for rules, with one for the row under the cursor: a row of events stands for the slow events of its
-    /// site, or for those that fail as it does.
+    /// Opens the prompt for rules, with one for the row under the cursor: a row of events stands
+    /// for the slow events of its site, or for those that fail as it does.
     pub(super) fn open_rule(&mut self) {
         let slow = |term: String| format!("took:>p99.9 at {term}");
         let rule = match self.view.rows() {
@@ -82,7 +85,8 @@ impl Crawler {
 /// reason why nothing was changed.
 pub fn request(store: &Store, change: Change, filter: &Filter) -> String {
     if !store.processes().is_empty() {
-        return "nothing is changed: `metaspy attach` to one of these processes to arm its sites".into();
+        return "nothing is changed: `metaspy attach` to one of these processes to arm its sites"
+            .into();
     }
     let request = match store.targets(filter) {
         Ok(targets) => ControlRequest::new(change, &targets),
@@ -98,9 +102,13 @@ pub fn request(store: &Store, change: Change, filter: &Filter) -> String {
 fn keep(store: &Store, rules: &str) -> String {
     match store.control(&ControlRequest::keep(rules)) {
         Ok(states) if states.is_empty() => {
-            format!("what meets `{rules}` stays from now on; the filter `kept:yes` lists what left the window")
+            format!(
+                "what meets `{rules}` stays from now on; the filter `kept:yes` lists what left the window"
+            )
         }
-        Ok(_) => "nothing is kept: the program's metaspy has no rules for that; build it again".into(),
+        Ok(_) => {
+            "nothing is kept: the program's metaspy has no rules for that; build it again".into()
+        }
         Err(error) => format!("nothing is kept: {error}"),
     }
 }
@@ -112,7 +120,8 @@ fn sentence(store: &Store, states: &[SiteState]) -> String {
         more => counted(more as u64, "site"),
     };
     let is_same = states.iter().all(|state| state.observed == first.observed);
-    let observed = if is_same { name::observed(first.observed) } else { "differs from site to site".into() };
+    let observed =
+        if is_same { name::observed(first.observed) } else { "differs from site to site".into() };
     let kept = states.iter().filter(|state| state.kept).count();
     let kept = match kept {
         0 => String::new(),

@@ -36,7 +36,8 @@ pub enum Picture {
 
 impl Picture {
     /// All pictures, in the order in which a key switches between them.
-    pub const ALL: [Picture; 4] = [Picture::Behavioural, Picture::Calls, Picture::Caching, Picture::Patterns];
+    pub const ALL: [Picture; 4] =
+        [Picture::Behavioural, Picture::Calls, Picture::Caching, Picture::Patterns];
 
     /// Returns the name in the title of the screen.
     pub fn name(self) -> &'static str {
@@ -98,7 +99,9 @@ impl BlueprintView {
 
     /// Puts the method under the cursor at the top. Returns false if there is none.
     pub fn focus(&mut self) -> bool {
-        let (Some(graph), Some(method)) = (&self.graph, self.current().and_then(|line| line.method)) else {
+        let (Some(graph), Some(method)) =
+            (&self.graph, self.current().and_then(|line| line.method))
+        else {
             return false;
         };
         self.from = Some(graph.methods[method].path.clone());
@@ -122,16 +125,25 @@ impl BlueprintView {
         let graph = match below {
             Ok(below) => below.map_or_else(|| graph.clone(), Arc::new),
             Err(problem) => {
-                (self.lines, self.notes, self.problem) = (Arc::default(), Arc::default(), Some(problem));
+                (self.lines, self.notes, self.problem) =
+                    (Arc::default(), Arc::default(), Some(problem));
                 return;
             }
         };
         let draw = |kind| picture::draw(kind, &graph, &Options::default());
         let shown = match self.picture {
-            Picture::Behavioural => draw(Blueprint::Behavioural).map(|scene| (emit::outline(&scene, &graph), scene)),
-            Picture::Calls => draw(Blueprint::Calls).map(|scene| (emit::outline(&scene, &graph), scene)),
-            Picture::Caching => draw(Blueprint::Structural).map(|scene| (emit::lists(&scene, &graph), scene)),
-            Picture::Patterns => draw(Blueprint::Coverage).map(|scene| (emit::lists(&scene, &graph), scene)),
+            Picture::Behavioural => {
+                draw(Blueprint::Behavioural).map(|scene| (emit::outline(&scene, &graph), scene))
+            }
+            Picture::Calls => {
+                draw(Blueprint::Calls).map(|scene| (emit::outline(&scene, &graph), scene))
+            }
+            Picture::Caching => {
+                draw(Blueprint::Structural).map(|scene| (emit::lists(&scene, &graph), scene))
+            }
+            Picture::Patterns => {
+                draw(Blueprint::Coverage).map(|scene| (emit::lists(&scene, &graph), scene))
+            }
         };
         let (lines, notes, problem) = match shown {
             Ok((lines, scene)) => {
@@ -176,9 +188,16 @@ impl BlueprintView {
     }
 
     /// Returns a number of the line's method, with the sign of an upper bound.
-    fn number(&self, item: usize, number: fn(&Method) -> Option<u64>, sign: fn(&Graph, usize) -> &'static str) -> Cell {
+    fn number(
+        &self,
+        item: usize,
+        number: fn(&Method) -> Option<u64>,
+        sign: fn(&Graph, usize) -> &'static str,
+    ) -> Cell {
         let method = self.lines[item].method.zip(self.shown.as_deref());
-        method.map_or(Cell::blank(), |(at, graph)| Cell::optional(number(&graph.methods[at]), sign(graph, at)))
+        method.map_or(Cell::blank(), |(at, graph)| {
+            Cell::optional(number(&graph.methods[at]), sign(graph, at))
+        })
     }
 }
 
@@ -196,20 +215,31 @@ impl TableList for BlueprintView {
         let mut columns = vec![Column::name(self.picture.name(), name)];
         if self.picture == Picture::Behavioural {
             columns.push(
-                Column::new("share", Kind::Bar, Width::Part { of: (1, 4), min: 10 }, |_, list: &Self, item| {
-                    Cell::amount(list.lines[item].share)
-                })
+                Column::new(
+                    "share",
+                    Kind::Bar,
+                    Width::Part { of: (1, 4), min: 10 },
+                    |_, list: &Self, item| Cell::amount(list.lines[item].share),
+                )
                 .titled(""),
             );
         }
-        columns.push(Column::new("calls", Kind::Number, Width::Cells(12), |_, list: &Self, item| {
-            list.number(item, |method| Some(method.executions), Graph::calls_sign)
-        }));
+        columns.push(Column::new(
+            "calls",
+            Kind::Number,
+            Width::Cells(12),
+            |_, list: &Self, item| {
+                list.number(item, |method| Some(method.executions), Graph::calls_sign)
+            },
+        ));
         if self.picture == Picture::Behavioural {
             let ns = |method: &Method| method.total_ns.filter(|_| method.executions > 0);
-            columns.push(Column::new("total", Kind::Time, Width::Cells(10), move |_, list: &Self, item| {
-                list.number(item, ns, Graph::time_sign)
-            }));
+            columns.push(Column::new(
+                "total",
+                Kind::Time,
+                Width::Cells(10),
+                move |_, list: &Self, item| list.number(item, ns, Graph::time_sign),
+            ));
             columns.push(
                 Column::new("self", Kind::Time, Width::Cells(10), |_, list: &Self, item| {
                     list.number(item, |method| method.self_ns, Graph::own_sign)
@@ -219,15 +249,25 @@ impl TableList for BlueprintView {
             columns.push(
                 Column::new("returns", Kind::Text, Width::Cells(15), |_, list: &Self, item| {
                     let graph = list.shown.as_deref();
-                    let method = list.lines[item].method.zip(graph).map(|(at, graph)| &graph.methods[at]);
-                    Cell::text(method.and_then(|method| method.returns).map_or("", |returned| returned.word()))
+                    let method =
+                        list.lines[item].method.zip(graph).map(|(at, graph)| &graph.methods[at]);
+                    Cell::text(
+                        method
+                            .and_then(|method| method.returns)
+                            .map_or("", |returned| returned.word()),
+                    )
                 })
                 .shown_from(90),
             );
         } else if self.picture == Picture::Calls {
-            columns.push(Column::new("lines", Kind::Number, Width::Cells(7), |_, list: &Self, item| {
-                list.number(item, |method| Some(u64::from(method.lines)), |_, _| "")
-            }));
+            columns.push(Column::new(
+                "lines",
+                Kind::Number,
+                Width::Cells(7),
+                |_, list: &Self, item| {
+                    list.number(item, |method| Some(u64::from(method.lines)), |_, _| "")
+                },
+            ));
         }
         if self.picture != Picture::Behavioural {
             columns.push(Column::new(

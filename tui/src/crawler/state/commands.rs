@@ -38,7 +38,9 @@ impl Crawler {
             Command::Leave => self.cancel_search(),
             Command::Enter if is_search => self.submit_search(),
             // Without a choice, nothing is exported.
-            Command::Enter if prompt.purpose == Purpose::Export && prompt.line.text().trim().is_empty() => {
+            Command::Enter
+                if prompt.purpose == Purpose::Export && prompt.line.text().trim().is_empty() =>
+            {
                 self.prompt = None;
             }
             Command::Enter if prompt.purpose == Purpose::Export => {
@@ -47,7 +49,9 @@ impl Crawler {
                     Ok(()) => self.prompt = None,
                     Err(text) => {
                         let problem = Problem { text, at: 0..line.len() };
-                        self.prompt.iter_mut().for_each(|prompt| prompt.problem = Some(problem.clone()));
+                        self.prompt
+                            .iter_mut()
+                            .for_each(|prompt| prompt.problem = Some(problem.clone()));
                     }
                 }
             }
@@ -106,7 +110,9 @@ impl Crawler {
             Command::GoToSubject => self.go_to_subject(),
             Command::Back => self.go_back(),
             Command::Forward => self.go_forward(),
-            Command::EditFilter => self.prompt = Some(Prompt::filter(&self.store, self.view.filter.text())),
+            Command::EditFilter => {
+                self.prompt = Some(Prompt::filter(&self.store, self.view.filter.text()))
+            }
             Command::Search => self.open_search(),
             Command::NextMatch => self.search(Side::After),
             Command::PreviousMatch => self.search(Side::Before),
@@ -124,7 +130,9 @@ impl Crawler {
             Command::Times => self.open_times(),
             Command::Object => self.open_object(),
             Command::Compare => self.compare(),
-            Command::SaveFilter | Command::ForgetFilter => self.message = Some("type a name behind it".into()),
+            Command::SaveFilter | Command::ForgetFilter => {
+                self.message = Some("type a name behind it".into())
+            }
             Command::Mark => return self.toggle_mark(),
             Command::NameMark => self.open_mark_prompt(),
             Command::Path => self.open_path(),
@@ -141,8 +149,12 @@ impl Crawler {
             Command::NextUncovered => self.next_uncovered(),
             Command::NextPicture => self.view.blueprint.show_next(),
             Command::FocusMethod => self.focus_method(),
-            Command::Unfold if self.view.screen == Screen::Functions => self.view.functions.unfold(&self.store),
-            Command::Fold if self.view.screen == Screen::Functions => self.view.functions.fold(&self.store),
+            Command::Unfold if self.view.screen == Screen::Functions => {
+                self.view.functions.unfold(&self.store)
+            }
+            Command::Fold if self.view.screen == Screen::Functions => {
+                self.view.functions.fold(&self.store)
+            }
             Command::Unfold => self.view.structure.unfold(),
             Command::Fold => self.view.structure.fold(),
             Command::UnfoldAll => self.view.structure.unfold_all(),
@@ -198,7 +210,11 @@ impl Crawler {
     /// Returns the browsers that can be opened: the views of the recording's profilers, then the
     /// browsers from files.
     pub(super) fn all_browsers(&self) -> Vec<Arc<Browser>> {
-        declared(&self.store).into_iter().map(Arc::new).chain(self.browsers.iter().cloned()).collect()
+        declared(&self.store)
+            .into_iter()
+            .map(Arc::new)
+            .chain(self.browsers.iter().cloned())
+            .collect()
     }
 
     /// Opens a browser on its screen.
@@ -210,7 +226,12 @@ impl Crawler {
 
     pub(super) fn show(&mut self, screen: Screen) {
         if screen == Screen::Browser && self.view.browser.browser.is_none() {
-            return self.all_browsers().into_iter().next().into_iter().for_each(|first| self.open_browser(first));
+            return self
+                .all_browsers()
+                .into_iter()
+                .next()
+                .into_iter()
+                .for_each(|first| self.open_browser(first));
         }
         if screen != self.view.screen {
             self.view.screen = screen;
@@ -255,7 +276,9 @@ impl Crawler {
     }
 
     fn enter(&mut self) {
-        if let Some(event) = self.view.browser.event().filter(|_| self.view.screen == Screen::Browser) {
+        if let Some(event) =
+            self.view.browser.event().filter(|_| self.view.screen == Screen::Browser)
+        {
             return self.go_to(event);
         }
         if self.view.screen == Screen::Functions && self.follow_function() {
@@ -287,7 +310,9 @@ impl Crawler {
 
     pub(super) fn submit_filter(&mut self) {
         let store = &self.store;
-        let Some(filter) = self.prompt.as_mut().and_then(|prompt| prompt.parse(store)) else { return };
+        let Some(filter) = self.prompt.as_mut().and_then(|prompt| prompt.parse(store)) else {
+            return;
+        };
         self.prompt = None;
         self.history.leave(&self.view);
         self.set_filter(filter);
@@ -316,7 +341,9 @@ impl Crawler {
     fn sort(&mut self, change: SortChange) {
         let Some(rows) = self.view.rows_mut() else { return };
         rows.change_sort(&self.store, change);
-        if let Some(table) = self.view.tally().filter(|table| table.is_large() && !table.lists_unobserved).cloned() {
+        if let Some(table) =
+            self.view.tally().filter(|table| table.is_large() && !table.lists_unobserved).cloned()
+        {
             let by = table.by;
             self.queue(
                 Slot::Table,
@@ -339,7 +366,11 @@ impl Crawler {
     fn toggle_unobserved(&mut self) {
         let table = &mut self.view.subjects;
         if table.unobserved.is_empty() && !table.lists_unobserved {
-            let text = if self.view.filter.is_all() { "every labelled subject was observed" } else { FILTERED };
+            let text = if self.view.filter.is_all() {
+                "every labelled subject was observed"
+            } else {
+                FILTERED
+            };
             self.message = Some(text.into());
             return;
         }

@@ -67,13 +67,14 @@ impl Completion {
         let word = word_start(before);
         let sign = usize::from(before[word..].starts_with('-'));
         let typed = &before[word + sign..];
-        let (from, candidates) = match typed.split_once(':').filter(|(_, value)| !value.starts_with(':')) {
-            Some((term, value)) => {
-                let from = word + sign + term.len() + 1;
-                (from, values(store, term, value.trim_start_matches('"')))
-            }
-            None => (word + sign, terms(store, typed)),
-        };
+        let (from, candidates) =
+            match typed.split_once(':').filter(|(_, value)| !value.starts_with(':')) {
+                Some((term, value)) => {
+                    let from = word + sign + term.len() + 1;
+                    (from, values(store, term, value.trim_start_matches('"')))
+                }
+                None => (word + sign, terms(store, typed)),
+            };
         Completion { candidates, chosen: None, from }
     }
 
@@ -81,8 +82,12 @@ impl Completion {
     pub fn formats(line: &Line) -> Self {
         let typed = line.before();
         let formats = Format::ALL.iter().filter(|format| format.name().starts_with(typed));
-        let candidates =
-            formats.map(|format| Candidate { text: format.name().into(), note: format.description().into() }).collect();
+        let candidates = formats
+            .map(|format| Candidate {
+                text: format.name().into(),
+                note: format.description().into(),
+            })
+            .collect();
         Completion { candidates, chosen: None, from: 0 }
     }
 
@@ -126,7 +131,9 @@ fn terms(store: &Store, typed: &str) -> Vec<Candidate> {
     if !typed.is_empty() {
         let with = |term: &str| {
             let values = values(store, term, typed).into_iter();
-            values.map(|it| Candidate { text: format!("{term}:{}", it.text), ..it }).collect::<Vec<_>>()
+            values
+                .map(|it| Candidate { text: format!("{term}:{}", it.text), ..it })
+                .collect::<Vec<_>>()
         };
         found.extend(with("outcome"));
         found.extend(with("site"));
@@ -140,18 +147,27 @@ fn values(store: &Store, term: &str, typed: &str) -> Vec<Candidate> {
     let mut found = match term {
         "site" | "cause" | "cause.site" => sites(store, typed),
         "subject" | "cause.subject" => subjects(store, typed),
-        "kind" => {
-            named(store.kinds().map(|kind| (kind.short_name().to_owned(), clean(&kind.name).into_owned())), typed)
+        "kind" => named(
+            store
+                .kinds()
+                .map(|kind| (kind.short_name().to_owned(), clean(&kind.name).into_owned())),
+            typed,
+        ),
+        "outcome" => {
+            named(OUTCOMES.iter().map(|outcome| (outcome.name().to_owned(), String::new())), typed)
         }
-        "outcome" => named(OUTCOMES.iter().map(|outcome| (outcome.name().to_owned(), String::new())), typed),
         "lane" => {
             let lanes = store.lanes();
-            let name = |lane| filter_edit::lane_term(store, lane).trim_start_matches("lane:").to_owned();
+            let name =
+                |lane| filter_edit::lane_term(store, lane).trim_start_matches("lane:").to_owned();
             named(lanes.iter().map(|lane| (name(lane), format!("thread {}", lane.thread))), typed)
         }
-        "took" if typed.is_empty() => {
-            named([">1ms", ">100us", ">16ms", ">1s", "<1us"].iter().map(|it| ((*it).into(), String::new())), "")
-        }
+        "took" if typed.is_empty() => named(
+            [">1ms", ">100us", ">16ms", ">1s", "<1us"]
+                .iter()
+                .map(|it| ((*it).into(), String::new())),
+            "",
+        ),
         _ => Vec::new(),
     };
     found.truncate(SHOWN);
@@ -166,14 +182,20 @@ fn sites(store: &Store, typed: &str) -> Vec<Candidate> {
         .map(|site| {
             let name = last_segment(&site.path);
             let text = String::new();
-            (!name.to_lowercase().starts_with(&typed), name, Candidate { text, note: site.path.clone() })
+            (
+                !name.to_lowercase().starts_with(&typed),
+                name,
+                Candidate { text, note: site.path.clone() },
+            )
         })
         .collect();
     found.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
     found.truncate(SHOWN);
     let mut candidates = Vec::new();
     for (_, _, found) in found {
-        let Some(site) = store.sites().iter().find(|site| site.path == found.note) else { continue };
+        let Some(site) = store.sites().iter().find(|site| site.path == found.note) else {
+            continue;
+        };
         let text = filter_edit::site_term(store, site.id).trim_start_matches("site:").to_owned();
         candidates.push(Candidate { text, note: clean(&found.note).into_owned() });
     }
@@ -182,18 +204,24 @@ fn sites(store: &Store, typed: &str) -> Vec<Candidate> {
 
 fn subjects(store: &Store, typed: &str) -> Vec<Candidate> {
     let lower = typed.to_lowercase();
-    let kinds =
-        store.kinds().filter(|kind| kind.short_name().to_lowercase().starts_with(&lower) && !kind.name.is_empty());
+    let kinds = store.kinds().filter(|kind| {
+        kind.short_name().to_lowercase().starts_with(&lower) && !kind.name.is_empty()
+    });
     let kind = |name: &str| Candidate { text: format!("{name}:#"), note: "and the key".into() };
-    let mut found: Vec<Candidate> = kinds.map(|it| kind(it.short_name())).filter(|it| !it.text.contains(' ')).collect();
+    let mut found: Vec<Candidate> =
+        kinds.map(|it| kind(it.short_name())).filter(|it| !it.text.contains(' ')).collect();
     found.sort_by(|a, b| a.text.cmp(&b.text));
     found.dedup();
     found.truncate(SHOWN / 2);
-    let mut labelled: Vec<_> =
-        store.labelled().take(LABELS).filter(|(_, label)| label.to_lowercase().contains(&lower)).collect();
+    let mut labelled: Vec<_> = store
+        .labelled()
+        .take(LABELS)
+        .filter(|(_, label)| label.to_lowercase().contains(&lower))
+        .collect();
     labelled.sort();
     found.extend(labelled.into_iter().take(SHOWN).map(|(subject, label)| {
-        let text = filter_edit::subject_term(store, subject).trim_start_matches("subject:").to_owned();
+        let text =
+            filter_edit::subject_term(store, subject).trim_start_matches("subject:").to_owned();
         Candidate { text, note: clean(label).into_owned() }
     }));
     found

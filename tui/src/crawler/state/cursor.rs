@@ -61,7 +61,12 @@ impl Cursor {
 
     /// Finds the next row that matches: below the cursor, then from the top down to the cursor
     /// itself. For the other side, the search goes upwards.
-    pub fn find(&self, rows: usize, side: Side, mut is_match: impl FnMut(usize) -> bool) -> Option<usize> {
+    pub fn find(
+        &self,
+        rows: usize,
+        side: Side,
+        mut is_match: impl FnMut(usize) -> bool,
+    ) -> Option<usize> {
         let by = |by: usize| if side == Side::After { by } else { rows - by };
         (1..=rows).map(|steps| (self.row + by(steps)) % rows).find(|&row| is_match(row))
     }

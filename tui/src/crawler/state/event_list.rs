@@ -71,7 +71,15 @@ impl EventList {
     /// Creates an empty list.
     pub fn new(height: usize) -> Self {
         let edge = Edge::End;
-        EventList { rows: Vec::new(), top: 0, selected: None, before: edge, after: edge, follow: false, height }
+        EventList {
+            rows: Vec::new(),
+            top: 0,
+            selected: None,
+            before: edge,
+            after: edge,
+            follow: false,
+            height,
+        }
     }
 
     /// Returns the visible rows.
@@ -129,7 +137,8 @@ impl EventList {
         self.fill(store, filter);
     }
 
-    /// Moves the selection, and loads the rows that become visible. At the end of a live recording, follow mode begins.
+    /// Moves the selection, and loads the rows that become visible. At the end of a live recording,
+    /// follow mode begins.
     pub fn step(&mut self, store: &Store, filter: &Filter, step: Step) {
         self.follow = step == Step::Last && store.grows();
         match step {
@@ -141,15 +150,20 @@ impl EventList {
             Some(cursor) => cursor,
             // The selection is far from the visible rows, so the movement starts at the last
             // visible row.
-            None => (self.top + self.height.saturating_sub(1)).min(self.rows.len().saturating_sub(1)),
+            None => {
+                (self.top + self.height.saturating_sub(1)).min(self.rows.len().saturating_sub(1))
+            }
         };
         let page = self.height.max(2) - 1;
         let cursor = match step {
             Step::Up | Step::PageUp => {
                 let want = if step == Step::Up { 1 } else { page };
                 let missing = want.saturating_sub(cursor);
-                let added =
-                    if missing > 0 { self.extend(store, filter, Side::Before, self.height.max(missing)) } else { 0 };
+                let added = if missing > 0 {
+                    self.extend(store, filter, Side::Before, self.height.max(missing))
+                } else {
+                    0
+                };
                 (cursor + added).saturating_sub(want)
             }
             _ => {
@@ -235,7 +249,8 @@ impl EventList {
             // All events may have left the window, or may not pass a new filter.
             self.selected = selected;
         } else if self.after == Edge::End {
-            // Few events pass the filter: a search for a full screen of them would take too long each time.
+            // Few events pass the filter: a search for a full screen of them would take too long
+            // each time.
             self.after = Edge::More(self.end(store));
             self.extend(store, filter, Side::After, self.height);
         }
@@ -356,8 +371,16 @@ impl EventList {
     }
 }
 
-/// Finds up to `want` events before or after a position. A search that is stopped returns those found so far.
-pub fn scan(store: &Store, side: Side, from: Position, filter: &Filter, want: usize, progress: &Progress) -> Page {
+/// Finds up to `want` events before or after a position. A search that is stopped returns those
+/// found so far.
+pub fn scan(
+    store: &Store,
+    side: Side,
+    from: Position,
+    filter: &Filter,
+    want: usize,
+    progress: &Progress,
+) -> Page {
     let mut found = Page { events: Vec::new(), more: Some(from), looked_at: 0 };
     while let Some(at) = found.more
         && found.events.len() < want
@@ -380,9 +403,15 @@ pub fn scan(store: &Store, side: Side, from: Position, filter: &Filter, want: us
 }
 
 /// Reads the events of a subject around one of its events, oldest first.
-pub(crate) fn same_subject(store: &Store, id: EventId, subject: Subject, progress: &Progress) -> Vec<Event> {
+pub(crate) fn same_subject(
+    store: &Store,
+    id: EventId,
+    subject: Subject,
+    progress: &Progress,
+) -> Vec<Event> {
     let filter = Filter::subject(subject);
-    let mut events = scan(store, Side::Before, Position::Event(id), &filter, AROUND, progress).events;
+    let mut events =
+        scan(store, Side::Before, Position::Event(id), &filter, AROUND, progress).events;
     events.extend(store.event(id));
     events.extend(scan(store, Side::After, Position::Event(id), &filter, AROUND, progress).events);
     events

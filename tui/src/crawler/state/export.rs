@@ -27,7 +27,9 @@ impl Crawler {
     /// Opens the prompt of the export for a new recording with the current contents of the window.
     pub(super) fn keep(&mut self) {
         let stem = self.stem();
-        let free = (1..).map(|number| format!("{stem}-kept-{number}.spy")).find(|name| !Path::new(name).exists());
+        let free = (1..)
+            .map(|number| format!("{stem}-kept-{number}.spy"))
+            .find(|name| !Path::new(name).exists());
         self.prompt = Some(Prompt::export(&format!("spy {}", free.unwrap_or_default())));
     }
 
@@ -43,7 +45,8 @@ impl Crawler {
         let target = self.target(line)?;
         let filter = self.view.filter.clone();
         self.message = Some(format!("writing {} …", target.file.display()));
-        let read = move |store: &Store, progress: &Progress| write(store, &filter, &target, progress);
+        let read =
+            move |store: &Store, progress: &Progress| write(store, &filter, &target, progress);
         self.queue(Slot::Export, read, |crawler, sentence| crawler.message = Some(sentence));
         Ok(())
     }
@@ -68,12 +71,17 @@ impl Crawler {
     /// Copies the selected event as text, or with its chain of causes.
     pub(super) fn copy(&mut self, with_causes: bool) -> Option<Request> {
         let id = self.view.list.selected_id()?;
-        let text = if with_causes { text::chain_text(&self.store, id) } else { text::event_text(&self.store, id) };
+        let text = if with_causes {
+            text::chain_text(&self.store, id)
+        } else {
+            text::event_text(&self.store, id)
+        };
         match text {
             None => self.message = Some("the event left the window: nothing is copied".into()),
             Some(_) => {
                 let what = if with_causes { "the chain of causes" } else { "the event" };
-                self.message = Some(format!("{what} is on the clipboard, if the terminal allows it (OSC 52)"));
+                self.message =
+                    Some(format!("{what} is on the clipboard, if the terminal allows it (OSC 52)"));
             }
         }
         text.map(Request::Copy)
@@ -97,8 +105,11 @@ fn write(store: &Store, filter: &Filter, target: &Target, progress: &Progress) -
     match written {
         Ok(written) => {
             let notes: String = written.notes.iter().map(|note| format!("; {note}")).collect();
-            let events =
-                if written.events > 0 { format!(": {}", counted(written.events, "event")) } else { String::new() };
+            let events = if written.events > 0 {
+                format!(": {}", counted(written.events, "event"))
+            } else {
+                String::new()
+            };
             Some(format!("written to {name}{events}{notes}"))
         }
         Err(error) if is_stopped(&error) => None,

@@ -11,7 +11,9 @@ use metaspy_report::text::short_type;
 /// Replaces every term that has the same key as `term`. Terms that exclude elements stay.
 pub(crate) fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     let key = terms(term).first().and_then(|term| term.key);
-    let kept = terms(filter.text()).into_iter().filter(|term| term.excludes || term.key.is_none() || term.key != key);
+    let kept = terms(filter.text())
+        .into_iter()
+        .filter(|term| term.excludes || term.key.is_none() || term.key != key);
     let line: Vec<&str> = kept.map(|term| term.text).chain([term]).collect();
     line.join(" ").parse()
 }
@@ -38,7 +40,10 @@ pub(crate) fn first_wrong_term(line: &str, is_right: impl Fn(&str) -> bool) -> R
 /// Replaces `term` by a term that excludes its value: `-site:x`.
 pub fn without(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     let excluded = format!("-{term}");
-    let kept = terms(filter.text()).into_iter().map(|term| term.text).filter(|&text| text != term && text != excluded);
+    let kept = terms(filter.text())
+        .into_iter()
+        .map(|term| term.text)
+        .filter(|&text| text != term && text != excluded);
     let line: Vec<&str> = kept.chain([excluded.as_str()]).collect();
     line.join(" ").parse()
 }
@@ -70,12 +75,15 @@ pub(crate) fn subject_term(store: &Store, subject: Subject) -> String {
 pub(crate) fn site_term(store: &Store, site: SiteId) -> String {
     let path = &*unqualified(store.site_path(site));
     let is_unambiguous = |end: &str| {
-        let ends_so = |path: &str| path.strip_suffix(end).is_some_and(|at| at.is_empty() || at.ends_with("::"));
+        let ends_so = |path: &str| {
+            path.strip_suffix(end).is_some_and(|at| at.is_empty() || at.ends_with("::"))
+        };
         store.sites().iter().filter(|site| ends_so(&unqualified(&site.path))).count() == 1
     };
     let ends = path.rmatch_indices("::").map(|(at, _)| &path[at + 2..]);
     // These characters would turn the term into a pattern.
-    let end = ends.filter(|end| !end.contains(['*', '<', '>', '"'])).find(|end| is_unambiguous(end));
+    let end =
+        ends.filter(|end| !end.contains(['*', '<', '>', '"'])).find(|end| is_unambiguous(end));
     format!("site:{}", quoted(end.unwrap_or(path)))
 }
 
@@ -88,13 +96,17 @@ pub(crate) fn element_term(store: &Store, program: &Program, at: usize) -> Optio
         Key::Package(path) | Key::Type(path) => path,
     };
     let within = format!("{path}::");
-    let pattern: Selector = format!("{within}**").parse().ok().filter(|_| !path.contains(['*', '<', '>', '"']))?;
+    let pattern: Selector =
+        format!("{within}**").parse().ok().filter(|_| !path.contains(['*', '<', '>', '"']))?;
     // A pattern matches the end of a path, so it may also match in another crate.
     let mut meant = store.sites().iter().filter(|site| pattern.matches(&site.path));
     let is_own = meant.all(|site| unqualified(&site.path).starts_with(&within));
     // A method may be in a different module than its type, where the pattern does not match.
-    let below = program.elements[at + 1..].iter().take_while(|other| other.under.is_some_and(|under| under >= at));
-    let is_whole = below.filter_map(Element::site).all(|site| pattern.matches(store.site_path(site)));
+    let below = program.elements[at + 1..]
+        .iter()
+        .take_while(|other| other.under.is_some_and(|under| under >= at));
+    let is_whole =
+        below.filter_map(Element::site).all(|site| pattern.matches(store.site_path(site)));
     (is_own && is_whole).then(|| format!("site:{}", quoted(&pattern.to_string())))
 }
 
@@ -128,7 +140,9 @@ fn terms(line: &str) -> Vec<Term<'_>> {
         let excludes = rest.len() > 1 && rest.starts_with('-');
         let begin = usize::from(excludes);
         let key = rest[begin..].split_once(':').filter(|(name, behind)| {
-            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()) && !behind.starts_with(':')
+            !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_lowercase())
+                && !behind.starts_with(':')
         });
         let key = key.map(|(name, _)| name);
         let value = begin + key.map_or(0, |name| name.len() + 1);
@@ -157,12 +171,18 @@ mod tests {
         check("", "subject:Node:#5", "subject:Node:#5");
         check("subject:Node:#5", "subject:Node:#5", "subject:Node:#5");
         check("subject:#1 took:>1ms word", "subject:Node:#5", "took:>1ms word subject:Node:#5");
-        check("site:a -site:b::c subject:\"the fox\"", "site:d", "-site:b::c subject:\"the fox\" site:d");
+        check(
+            "site:a -site:b::c subject:\"the fox\"",
+            "site:d",
+            "-site:b::c subject:\"the fox\" site:d",
+        );
     }
 
     #[test]
     fn the_first_wrong_term_is_found_by_its_place() {
-        let wrong = |line: &str| line[first_wrong_term(line, |term| term.parse::<Filter>().is_ok())].to_owned();
+        let wrong = |line: &str| {
+            line[first_wrong_term(line, |term| term.parse::<Filter>().is_ok())].to_owned()
+        };
         assert_eq!(wrong("site:a took:>1x outcome:bad"), "took:>1x");
         assert_eq!(wrong("site:a \"open"), "\"open");
     }
@@ -176,12 +196,18 @@ mod tests {
 
     #[test]
     fn a_quoted_value_is_one_word() {
-        check("subject:\"site:x y\" \"site:z\"", "site:d", "subject:\"site:x y\" \"site:z\" site:d");
+        check(
+            "subject:\"site:x y\" \"site:z\"",
+            "site:d",
+            "subject:\"site:x y\" \"site:z\" site:d",
+        );
     }
 
     #[test]
     fn terms_that_need_the_event_are_found() {
-        let beyond = |text: &str| text.parse::<Filter>().map(|filter| first_event_term(&filter).map(str::to_owned));
+        let beyond = |text: &str| {
+            text.parse::<Filter>().map(|filter| first_event_term(&filter).map(str::to_owned))
+        };
         assert_eq!(beyond("site:x took:>1ms"), Ok(Some("took".into())));
         assert_eq!(beyond("site:x subject:#4 fox"), Ok(None));
         // The tallies contain the outcomes of all calls.

@@ -15,7 +15,10 @@ impl Crawler {
 
     /// Searches for the typed text, starting where the search began.
     pub(super) fn search_as_typed(&mut self) {
-        let Some(prompt) = self.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Search) else { return };
+        let Some(prompt) = self.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Search)
+        else {
+            return;
+        };
         let text = prompt.line.text().trim().to_owned();
         let Some(origin) = prompt.origin.clone() else { return };
         if text.is_empty() {
@@ -44,7 +47,9 @@ impl Crawler {
                 self.view.list.load_around(&self.store, &self.view.filter, event);
                 self.report_match(true, &text);
             }
-            (None, None) => self.message = Some(format!("no further event matches `{}`", self.searched)),
+            (None, None) => {
+                self.message = Some(format!("no further event matches `{}`", self.searched))
+            }
             (None, Some(text)) => self.report_match(false, &text),
         }
     }
@@ -60,11 +65,13 @@ impl Crawler {
         );
     }
 
-    /// Goes to the next row that contains a text. Returns false if there is none, and `None` if a job
-    /// searches a large table.
+    /// Goes to the next row that contains a text. Returns false if there is none, and `None` if a
+    /// job searches a large table.
     fn find_row(&mut self, text: &str, side: Side) -> Option<bool> {
         let Some(table) = self.view.tally().filter(|table| table.is_large()).cloned() else {
-            return Some(self.view.rows_mut().is_some_and(|rows| rows.find(&self.store, text, side)));
+            return Some(
+                self.view.rows_mut().is_some_and(|rows| rows.find(&self.store, text, side)),
+            );
         };
         self.searched = text.to_owned();
         let (by, text) = (table.by, text.to_owned());
@@ -91,7 +98,8 @@ impl Crawler {
     fn report_match(&mut self, found: bool, text: &str) {
         let Some(prompt) = &mut self.prompt else { return };
         let at = 0..prompt.line.text().len();
-        prompt.problem = (!found).then(|| Problem { text: format!("nothing below matches `{text}`"), at });
+        prompt.problem =
+            (!found).then(|| Problem { text: format!("nothing below matches `{text}`"), at });
         if let (Some(origin), false) = (&prompt.origin, found) {
             self.view = (**origin).clone();
         }
@@ -166,7 +174,9 @@ impl Crawler {
             None if self.shows_matches => &self.searched,
             None => return Vec::new(),
         };
-        let words = text.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains([':', '"']));
+        let words = text
+            .split_whitespace()
+            .filter(|word| !word.starts_with('-') && !word.contains([':', '"']));
         words.map(str::to_lowercase).collect()
     }
 

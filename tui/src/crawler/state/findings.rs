@@ -1,5 +1,5 @@
-//! Screen of findings: what the recording states about its program, with the evidence of the finding under the cursor. The
-//! texts and the numbers are those of `metaspy findings`.
+//! Screen of findings: what the recording states about its program, with the evidence of the
+//! finding under the cursor. The texts and the numbers are those of `metaspy findings`.
 
 use std::sync::Arc;
 
@@ -67,16 +67,19 @@ impl FindingsView {
         rows.extend(read.found_nothing().next().map(|_| FindingRow::FoundNothing));
         rows.extend((0..read.partly_looked_for_by_reason().len()).map(FindingRow::PartlyLookedFor));
         rows.extend((0..read.not_looked_for_by_reason().len()).map(FindingRow::NotLookedFor));
-        let found = before.and_then(|before| read.listed().position(|finding| finding.fingerprint == before));
+        let found = before
+            .and_then(|before| read.listed().position(|finding| finding.fingerprint == before));
         self.read = Some(Arc::new(read));
         self.rows = Arc::new(rows);
         self.cursor.height = self.table_height().saturating_sub(1);
         self.cursor.follow(found, self.rows.len());
     }
 
-    /// Moves the cursor to the finding with this number, counted from 1. Returns false if there is none.
+    /// Moves the cursor to the finding with this number, counted from 1. Returns false if there is
+    /// none.
     pub(crate) fn select_number(&mut self, number: usize) -> bool {
-        let row = self.rows.iter().position(|&row| number > 0 && row == FindingRow::Finding(number - 1));
+        let row =
+            self.rows.iter().position(|&row| number > 0 && row == FindingRow::Finding(number - 1));
         row.inspect(|&row| self.cursor.select(row, self.rows.len())).is_some()
     }
 
@@ -88,14 +91,17 @@ impl FindingsView {
         }
     }
 
-    /// Returns the number of lines of the table, with its head. The details have at least as many, if there are enough.
+    /// Returns the number of lines of the table, with its head. The details have at least as many,
+    /// if there are enough.
     pub(crate) fn table_height(&self) -> usize {
         (self.rows.len() + 1).min((self.lines / 2).max(TABLE))
     }
 
     /// Returns the texts about the row under the cursor.
     pub fn details(&self) -> Details {
-        let (Some(&row), Some(read)) = (self.rows.get(self.cursor.row), &self.read) else { return Details::default() };
+        let (Some(&row), Some(read)) = (self.rows.get(self.cursor.row), &self.read) else {
+            return Details::default();
+        };
         let plain = |text: String| Part { word: "", text };
         match row {
             FindingRow::Finding(at) => {
@@ -104,16 +110,26 @@ impl FindingsView {
                 Details { title: finding.title.clone(), kind: finding.kind.clone(), parts }
             }
             FindingRow::Small => {
-                let parts = small(read).map(|finding| plain(format!("{}  {}", finding.title, finding.kind))).collect();
-                let title = format!("less than {} of the time and of the events each", self.least_share(read));
+                let parts = small(read)
+                    .map(|finding| plain(format!("{}  {}", finding.title, finding.kind)))
+                    .collect();
+                let title = format!(
+                    "less than {} of the time and of the events each",
+                    self.least_share(read)
+                );
                 Details { title, parts, ..Details::default() }
             }
             FindingRow::Accepted => {
                 let accepted = accepted(read);
-                let text =
-                    |(finding, reason): (&Finding, &str)| format!("{}  {}: {reason}", finding.title, finding.kind);
+                let text = |(finding, reason): (&Finding, &str)| {
+                    format!("{}  {}: {reason}", finding.title, finding.kind)
+                };
                 let parts = accepted.map(|accepted| plain(text(accepted))).collect();
-                Details { title: "accepted by metaspy.toml".to_owned(), parts, ..Details::default() }
+                Details {
+                    title: "accepted by metaspy.toml".to_owned(),
+                    parts,
+                    ..Details::default()
+                }
             }
             FindingRow::FoundNothing => {
                 let title = "looked for, and nothing found".to_owned();
@@ -155,7 +171,8 @@ impl FindingsView {
     /// Returns the share that small findings do not reach, in words.
     fn least_share(&self, read: &Findings) -> String {
         let usual = self.config.least_share;
-        let is_usual = small(read).all(|finding| self.config.least_share_of(&finding.kind) == usual);
+        let is_usual =
+            small(read).all(|finding| self.config.least_share_of(&finding.kind) == usual);
         if is_usual { format!("{} %", usual * 100.0) } else { "the threshold".to_owned() }
     }
 
@@ -192,7 +209,8 @@ impl TableList for FindingsView {
                 Cell::text(list.finding(item).map_or_else(String::new, |it| text::cost(&it.cost)))
             }
             FindingRow::Small => {
-                let share = list.read.as_ref().map_or_else(String::new, |read| list.least_share(read));
+                let share =
+                    list.read.as_ref().map_or_else(String::new, |read| list.least_share(read));
                 Cell::text(format!("below {share}")).toned(Tone::Faint)
             }
             FindingRow::Accepted => Cell::text("accepted").toned(Tone::Faint),
@@ -202,7 +220,8 @@ impl TableList for FindingsView {
         };
         let title = |_: &Store, list: &Self, item: usize| {
             let row = list.rows[item];
-            let tone = if matches!(row, FindingRow::Finding(_)) { Tone::Plain } else { Tone::Faint };
+            let tone =
+                if matches!(row, FindingRow::Finding(_)) { Tone::Plain } else { Tone::Faint };
             Cell::text(list.name(row)).toned(tone)
         };
         let kind = |_: &Store, list: &Self, item: usize| {
@@ -255,6 +274,8 @@ impl Rows for FindingsView {
     }
 
     fn filter_term(&self, _: &Store) -> Option<String> {
-        self.current().map(|finding| finding.evidence.filter.clone()).filter(|filter| !filter.is_empty())
+        self.current()
+            .map(|finding| finding.evidence.filter.clone())
+            .filter(|filter| !filter.is_empty())
     }
 }

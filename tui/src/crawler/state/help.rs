@@ -28,7 +28,9 @@ impl Crawler {
         let room = self.size.0.saturating_sub(HELP_KEYS + 3).max(1).into();
         let lines = |line: HelpLine| {
             let mut keys = line.keys;
-            wrap(&line.help, room).into_iter().map(move |help| HelpLine { keys: std::mem::take(&mut keys), help })
+            wrap(&line.help, room)
+                .into_iter()
+                .map(move |help| HelpLine { keys: std::mem::take(&mut keys), help })
         };
         self.keys.help(self.view.screen, self.screens()).into_iter().flat_map(lines).collect()
     }

@@ -24,7 +24,8 @@ pub(crate) fn indents(store: &Store, filter: &Filter, rows: &[EventRow]) -> Vec<
     }
     // A filter by causes remembers the reasons of earlier rows.
     let mut filter = filter.tester(store);
-    let paths: Vec<Vec<EventId>> = rows.iter().map(|row| path(store, &mut filter, &mut known, row.event)).collect();
+    let paths: Vec<Vec<EventId>> =
+        rows.iter().map(|row| path(store, &mut filter, &mut known, row.event)).collect();
     guides(&paths)
 }
 
@@ -56,7 +57,8 @@ fn guides(paths: &[Vec<EventId>]) -> Vec<String> {
             line.extend([sign, behind]);
         }
         if own.is_some_and(|own| own + 1 < columns.len()) {
-            let at = own.map_or(0, |own| line.char_indices().nth(own * 2 + 1).map_or(0, |(at, _)| at));
+            let at =
+                own.map_or(0, |own| line.char_indices().nth(own * 2 + 1).map_or(0, |(at, _)| at));
             line.replace_range(at..=at, "─");
         }
         if let (Some(own), 0) = (own, left) {
@@ -90,7 +92,11 @@ fn outer_causes(paths: &[Vec<EventId>]) -> Vec<EventId> {
             *rows += 1;
         }
     }
-    outer.into_iter().filter(|(_, (is_direct, rows))| *is_direct && *rows > 1).map(|((_, cause), _)| cause).collect()
+    outer
+        .into_iter()
+        .filter(|(_, (is_direct, rows))| *is_direct && *rows > 1)
+        .map(|((_, cause), _)| cause)
+        .collect()
 }
 
 /// Returns the causes of an event that pass the filter, the farthest first, and the event itself.
@@ -124,7 +130,11 @@ fn path(
 /// others.
 ///
 /// `place` returns the parent of an item, and true if the item is its last child.
-pub(crate) fn tree_lines(item: usize, levels: usize, place: impl Fn(usize) -> (Option<usize>, bool)) -> String {
+pub(crate) fn tree_lines(
+    item: usize,
+    levels: usize,
+    place: impl Fn(usize) -> (Option<usize>, bool),
+) -> String {
     let mut lines = Vec::new();
     let (mut parent, mut is_last) = place(item);
     while let Some(at) = parent.filter(|_| lines.len() < levels) {
@@ -149,11 +159,15 @@ mod tests {
     /// Checks rows given as names with their causes: `b<a` is an effect of `a`. Causes without a
     /// row are above the visible rows.
     fn check(rows: &str, expected: &[&str]) {
-        let id = |name: &str| EventId::from_raw(u64::from(name.as_bytes()[0])).expect("no name is 0");
+        let id =
+            |name: &str| EventId::from_raw(u64::from(name.as_bytes()[0])).expect("no name is 0");
         let path = |row: &str| row.rsplit('<').map(id).collect::<Vec<_>>();
         let paths: Vec<_> = rows.split(' ').map(path).collect();
-        let drawn: Vec<String> =
-            guides(&paths).into_iter().zip(rows.split(' ')).map(|(line, row)| format!("{line}{}", &row[..1])).collect();
+        let drawn: Vec<String> = guides(&paths)
+            .into_iter()
+            .zip(rows.split(' '))
+            .map(|(line, row)| format!("{line}{}", &row[..1]))
+            .collect();
         assert_eq!(drawn, expected);
     }
 

@@ -38,7 +38,8 @@ impl Span {
 
     /// Returns the column of a tick.
     pub fn column(self, tick: u64, columns: usize) -> usize {
-        let at = u128::from(tick.saturating_sub(self.from)) * columns as u128 / u128::from(self.ticks());
+        let at =
+            u128::from(tick.saturating_sub(self.from)) * columns as u128 / u128::from(self.ticks());
         (at as usize).min(columns.saturating_sub(1))
     }
 
@@ -93,7 +94,13 @@ pub enum Part {
 }
 
 /// Reads the lanes; `None` if the job is stopped.
-pub fn read(store: &Store, part: Part, columns: usize, filter: &Filter, progress: &Progress) -> Option<Lanes> {
+pub fn read(
+    store: &Store,
+    part: Part,
+    columns: usize,
+    filter: &Filter,
+    progress: &Progress,
+) -> Option<Lanes> {
     let whole = window(store);
     let (span, events) = match part {
         Part::Around(around) => events_around(store, around, filter),
@@ -120,8 +127,9 @@ pub fn read(store: &Store, part: Part, columns: usize, filter: &Filter, progress
     Some(Lanes { rows: drawing.rows(), span, whole })
 }
 
-/// Returns a filter of the newest events, without those that were kept when they left the window. The kept ones are few and
-/// chosen, so they say nothing about how often something happens, or how long it usually takes.
+/// Returns a filter of the newest events, without those that were kept when they left the window.
+/// The kept ones are few and chosen, so they say nothing about how often something happens, or how
+/// long it usually takes.
 pub fn newest() -> Filter {
     "kept:no".parse().expect("it is a filter")
 }
@@ -173,11 +181,13 @@ impl Drawing {
             busy: vec![false; columns],
             lost: vec![false; columns],
         };
-        let mut rows: HashMap<LaneId, LaneRow> = store.lanes().into_iter().map(|lane| (lane.id, row(lane))).collect();
+        let mut rows: HashMap<LaneId, LaneRow> =
+            store.lanes().into_iter().map(|lane| (lane.id, row(lane))).collect();
         let losses = if store.totals().lost > 0 { store.losses().times } else { Vec::new() };
         for loss in losses.into_iter().filter(|loss| loss.to >= span.from && loss.from < span.to) {
             if let Some(row) = rows.get_mut(&loss.lane) {
-                row.lost[span.column(loss.from, columns)..=span.column(loss.to, columns)].fill(true);
+                row.lost[span.column(loss.from, columns)..=span.column(loss.to, columns)]
+                    .fill(true);
             }
         }
         let running = rows.keys().map(|&lane| (lane, vec![0; columns + 1])).collect();
@@ -185,7 +195,9 @@ impl Drawing {
     }
 
     fn add(&mut self, event: Event) {
-        let (Some(row), Some(running)) = (self.rows.get_mut(&event.lane), self.running.get_mut(&event.lane)) else {
+        let (Some(row), Some(running)) =
+            (self.rows.get_mut(&event.lane), self.running.get_mut(&event.lane))
+        else {
             return;
         };
         let end = match event.is_running() {
@@ -261,7 +273,8 @@ impl LanesView {
     /// Shows the result of a reading. The cursor stays on its lane.
     pub fn accept(&mut self, lanes: Lanes) {
         let lane = self.current().map(|row| row.lane.id);
-        let at = lanes.rows.iter().position(|row| Some(row.lane.id) == lane).unwrap_or(self.cursor.row);
+        let at =
+            lanes.rows.iter().position(|row| Some(row.lane.id) == lane).unwrap_or(self.cursor.row);
         self.cursor.select(at, lanes.rows.len());
         self.lanes = Some(lanes);
     }
@@ -273,14 +286,16 @@ impl LanesView {
         let (Some(lanes), Some(span)) = (&self.lanes, self.span()) else { return false };
         let (whole, columns) = (lanes.whole, self.columns.max(1));
         let whole = Span { from: whole.from.min(span.from), to: whole.to.max(span.to) };
-        let selected = selected.map(|event| event.start).filter(|tick| (span.from..span.to).contains(tick));
+        let selected =
+            selected.map(|event| event.start).filter(|tick| (span.from..span.to).contains(tick));
         let selected = selected.filter(|_| matches!(zoom, Zoom::In | Zoom::Out));
         let column = self.column.unwrap_or(columns / 2);
         let middle = span.tick(column, columns) + span.ticks() / columns as u64 / 2;
         let tick = selected.filter(|_| self.column.is_none()).unwrap_or(middle);
         let next = match zoom {
             Zoom::Earlier | Zoom::Later => {
-                let next = if zoom == Zoom::Earlier { column.checked_sub(1) } else { Some(column + 1) };
+                let next =
+                    if zoom == Zoom::Earlier { column.checked_sub(1) } else { Some(column + 1) };
                 match next.filter(|&next| next < columns) {
                     Some(next) => {
                         self.column = Some(next);
@@ -355,7 +370,8 @@ mod tests {
     fn zooming_in_and_out_keeps_the_time_under_the_cursor() {
         let span = Span { from: 1_000, to: 101_000 };
         let lanes = Lanes { rows: Vec::new(), span, whole: span };
-        let mut view = LanesView { lanes: Some(lanes), columns: 50, column: Some(10), ..LanesView::default() };
+        let mut view =
+            LanesView { lanes: Some(lanes), columns: 50, column: Some(10), ..LanesView::default() };
         let tick = view.tick().expect("a cursor");
         for zoom in [Zoom::In, Zoom::In, Zoom::In, Zoom::Out] {
             // The lanes of the span have not been read yet.
@@ -377,7 +393,8 @@ mod tests {
     fn the_cursor_moves_over_the_edge_into_the_next_quarter() {
         let whole = Span { from: 0, to: 1_000 };
         let lanes = Lanes { rows: Vec::new(), span: Span { from: 400, to: 500 }, whole };
-        let mut view = LanesView { lanes: Some(lanes), columns: 10, column: Some(9), ..LanesView::default() };
+        let mut view =
+            LanesView { lanes: Some(lanes), columns: 10, column: Some(9), ..LanesView::default() };
         assert!(view.zoom(Zoom::Later, None));
         assert_eq!(view.zoomed, Some(Span { from: 425, to: 525 }));
         view.column = Some(5);

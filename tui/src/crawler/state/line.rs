@@ -66,7 +66,11 @@ impl Line {
     /// Erases the word before the caret.
     pub(crate) fn erase_word(&mut self) {
         let kept = self.before().trim_end();
-        let from = kept.char_indices().rev().find(|(_, c)| c.is_whitespace()).map_or(0, |(at, c)| at + c.len_utf8());
+        let from = kept
+            .char_indices()
+            .rev()
+            .find(|(_, c)| c.is_whitespace())
+            .map_or(0, |(at, c)| at + c.len_utf8());
         self.text.replace_range(from..self.caret, "");
         self.caret = from;
     }

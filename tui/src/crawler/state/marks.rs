@@ -56,9 +56,15 @@ impl Crawler {
 
     /// Returns each mark with the name of its event, for the palette.
     pub(super) fn named_marks(&self) -> Vec<(EventId, String, String)> {
-        let event =
-            |id| self.store.event(id).map_or("left the window".into(), |event| name::event(&self.store, &event));
-        let named = self.marks.all().map(|(id, mark)| (id, format!("go to {}", title(id, mark)), event(id)));
+        let event = |id| {
+            self.store
+                .event(id)
+                .map_or("left the window".into(), |event| name::event(&self.store, &event))
+        };
+        let named = self
+            .marks
+            .all()
+            .map(|(id, mark)| (id, format!("go to {}", title(id, mark)), event(id)));
         named.collect()
     }
 }

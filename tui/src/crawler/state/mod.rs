@@ -290,7 +290,8 @@ impl Crawler {
         self.update_dependents();
     }
 
-    /// Reads the recording again, ten times a second. `now_ns` counts from the start of the crawler.
+    /// Reads the recording again, ten times a second. `now_ns` counts from the start of the
+    /// crawler.
     pub fn tick(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
         if self.paused || self.status.ended != EndState::Live {
@@ -341,7 +342,9 @@ impl Crawler {
     fn report_end(&mut self) {
         self.message = Some(match self.status.ended {
             EndState::Closed => "the recording was closed; it stays open here".into(),
-            EndState::Unknown => "whether the process still records is unknown; its recording stays open here".into(),
+            EndState::Unknown => {
+                "whether the process still records is unknown; its recording stays open here".into()
+            }
             _ => "the process is gone; its recording stays open here".into(),
         });
         // Read the events between the last reading and the end.
@@ -352,7 +355,8 @@ impl Crawler {
         self.queue_pane();
     }
 
-    /// Updates everything that depends on the selection: the pane, the line of source, and searches.
+    /// Updates everything that depends on the selection: the pane, the line of source, and
+    /// searches.
     fn update_dependents(&mut self) {
         let selected = self.view.list.selected;
         let id = selected.map(|event| event.id);
@@ -378,7 +382,9 @@ impl Crawler {
             self.queue(
                 Slot::Source,
                 move |store, _| Some(store.site(site).and_then(source_line::line)),
-                move |crawler, line| crawler.view.productions.source = Source { production: Some(site), line },
+                move |crawler, line| {
+                    crawler.view.productions.source = Source { production: Some(site), line }
+                },
             );
         }
         if self.view.list.shows_end() {

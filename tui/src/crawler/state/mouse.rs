@@ -16,7 +16,9 @@ impl Crawler {
         if layout.screens.contains(column, row) {
             let beside = width(&self.view.filter_and_sort()) as u16;
             let mut names = screens(self.screens(), self.view.screen, self.size.0, beside);
-            if let Some((_, screen, _)) = names.find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)) {
+            if let Some((_, screen, _)) =
+                names.find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column))
+            {
                 self.show(screen);
             }
             return;
@@ -38,13 +40,16 @@ impl Crawler {
                     view.browser.focus = layout.body.share_at(column, view.browser.columns.len());
                 }
                 if let Some(rows) = view.rows_mut()
-                    && let Some(line) = line(layout.body, 1).filter(|&line| line < rows.cursor().height)
+                    && let Some(line) =
+                        line(layout.body, 1).filter(|&line| line < rows.cursor().height)
                 {
                     let (row, count) = (rows.cursor().top + line, rows.row_count());
                     rows.cursor_mut().select(row, count);
                 }
                 let time = LaneColumns::new(layout.body.inner().width);
-                let at = column.checked_sub(layout.body.inner().x + time.time).filter(|&at| at < time.columns);
+                let at = column
+                    .checked_sub(layout.body.inner().x + time.time)
+                    .filter(|&at| at < time.columns);
                 if let (Some(at), Screen::Lanes) = (at, view.screen) {
                     view.lanes.column = Some(at.into());
                 }

@@ -3,7 +3,9 @@
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::control::Observed;
 use metaspy_reader::{Event, Store};
-use metaspy_report::text::{clean, counted, last_segment, short_type, shorten, shorten_label, width};
+use metaspy_report::text::{
+    clean, counted, last_segment, short_type, shorten, shorten_label, width,
+};
 
 /// Returns the name of a subject: its label, or its kind and key, as `Node #12`. A place has an
 /// address: `Node @7f3a`.
@@ -52,8 +54,16 @@ fn kind_and_key_parts(store: &Store, subject: Subject) -> (String, String) {
     match store.kind(subject.kind) {
         Some(kind) if !subject.is_none() => {
             let name = clean(short_type(&kind.name)).into_owned();
-            let name = if kind.process.is_empty() { name } else { format!("{}/{name}", clean(&kind.process)) };
-            let key = if kind.place { format!("@{:x}", subject.key) } else { format!("#{}", subject.key) };
+            let name = if kind.process.is_empty() {
+                name
+            } else {
+                format!("{}/{name}", clean(&kind.process))
+            };
+            let key = if kind.place {
+                format!("@{:x}", subject.key)
+            } else {
+                format!("#{}", subject.key)
+            };
             (name, key)
         }
         _ => (String::new(), clean(&store.subject_name(subject)).into_owned()),
@@ -64,7 +74,10 @@ fn kind_and_key_parts(store: &Store, subject: Subject) -> (String, String) {
 /// channel: `Done::sent`.
 pub fn site(store: &Store, site: SiteId) -> String {
     let path = store.site_path(site);
-    let module = store.site(site).filter(|site| site.kind == SiteKind::Announcement).map_or(0, |site| site.module);
+    let module = store
+        .site(site)
+        .filter(|site| site.kind == SiteKind::Announcement)
+        .map_or(0, |site| site.module);
     clean(of_kind(path, module as usize).unwrap_or(last_segment(path))).into_owned()
 }
 
@@ -94,7 +107,10 @@ pub(crate) fn fit_event(store: &Store, event: &Event, columns: usize) -> String 
         None => width(&kind_and_key_parts(store, of).1),
     };
     let whole = width(&subject(store, of));
-    let room = columns.saturating_sub(width(&site) + 1).max(first.min(whole)).min(columns / 2 + columns / 4);
+    let room = columns
+        .saturating_sub(width(&site) + 1)
+        .max(first.min(whole))
+        .min(columns / 2 + columns / 4);
     let of = fit_subject(store, of, room);
     match columns.checked_sub(width(&of) + 1) {
         Some(room) if room > 0 => format!("{} {of}", shorten(&site, room)),

@@ -21,7 +21,10 @@ impl Crawler {
         self.history.leave(&self.view);
         self.view.screen = Screen::Events;
         if !self.view.filter.matches(&self.store, &event) {
-            self.message = Some(format!("filter `{}` removed; Backspace restores it", self.view.filter.text()));
+            self.message = Some(format!(
+                "filter `{}` removed; Backspace restores it",
+                self.view.filter.text()
+            ));
             self.view.filter = Filter::all();
             self.view.count = None;
             // Without the filter, the event has other neighbours.
@@ -46,12 +49,14 @@ impl Crawler {
     fn go_to_id(&mut self, id: EventId) {
         match self.store.event(id) {
             Some(event) => self.go_to(event),
-            None => self.message = Some(format!("event {id} left the window: only its count is known")),
+            None => {
+                self.message = Some(format!("event {id} left the window: only its count is known"))
+            }
         }
     }
 
-    /// Opens the events of a finding, by its number in the result of a search. The way back leads to the list. Returns false
-    /// if no finding that is listed has this number.
+    /// Opens the events of a finding, by its number in the result of a search. The way back leads
+    /// to the list. Returns false if no finding that is listed has this number.
     pub fn open_finding(&mut self, findings: Findings, number: usize) -> bool {
         self.view.findings.accept(findings);
         let is_known = self.view.findings.select_number(number);
@@ -63,7 +68,8 @@ impl Crawler {
         is_known
     }
 
-    /// Shows the events of the finding under the cursor, and selects the first event that its evidence names.
+    /// Shows the events of the finding under the cursor, and selects the first event that its
+    /// evidence names.
     pub(super) fn show_finding(&mut self) {
         let Some(finding) = self.view.findings.current() else {
             self.message = Some("this row is no finding".into());
@@ -75,7 +81,9 @@ impl Crawler {
                 self.history.leave(&self.view);
                 self.view.screen = Screen::Events;
                 self.set_filter(filter);
-                if let Some(event) = first.filter(|event| self.view.filter.matches(&self.store, event)) {
+                if let Some(event) =
+                    first.filter(|event| self.view.filter.matches(&self.store, event))
+                {
                     self.view.list.load_around(&self.store, &self.view.filter, event);
                 }
             }
@@ -111,9 +119,8 @@ impl Crawler {
     /// Shows all events of the selected event's subject.
     pub(super) fn go_to_subject(&mut self) {
         match self.view.list.selected.map(|event| event.subject) {
-            Some(Some(subject)) => {
-                self.add_filter_term(&Filter::all(), &filter_edit::subject_term(&self.store, subject))
-            }
+            Some(Some(subject)) => self
+                .add_filter_term(&Filter::all(), &filter_edit::subject_term(&self.store, subject)),
             Some(None) => self.message = Some("this event has no subject".into()),
             None => {}
         }
@@ -132,7 +139,9 @@ impl Crawler {
         match self.view.pane.current().map(|row| row.content.clone()) {
             Some(Content::Event(event)) => self.go_to_id(event.id),
             Some(Content::Subject(subject)) => self.go_to_events_of(subject),
-            Some(Content::Facet(facet)) => self.add_filter_term(&self.view.filter.clone(), &facet.term),
+            Some(Content::Facet(facet)) => {
+                self.add_filter_term(&self.view.filter.clone(), &facet.term)
+            }
             _ => {}
         }
     }
@@ -179,7 +188,9 @@ impl Crawler {
         let name = name::subject(&self.store, object.subject);
         (pane.base, self.message) = match is_same {
             true => (None, Some("the comparison has ended".into())),
-            false => (Some(object), Some(format!("{name} is kept: go to another subject to compare it"))),
+            false => {
+                (Some(object), Some(format!("{name} is kept: go to another subject to compare it")))
+            }
         };
         self.rebuild_pane();
     }
@@ -188,8 +199,10 @@ impl Crawler {
     pub(super) fn open_path(&mut self) {
         let Some(id) = self.view.list.selected_id() else { return };
         let Some((from, _)) = self.marks.all().rev().find(|&(from, _)| from != id) else {
-            self.message =
-                Some("a path leads from a mark to the selected event: press m on another event first".into());
+            self.message = Some(
+                "a path leads from a mark to the selected event: press m on another event first"
+                    .into(),
+            );
             return;
         };
         self.focus_pane();
@@ -202,7 +215,9 @@ impl Crawler {
     pub(super) fn show_time(&mut self, tick: u64) {
         let (store, filter) = (&self.store, &self.view.filter);
         let found = store.forward(Position::At { tick }, filter, 1, BUDGET).events.first().copied();
-        let found = found.or_else(|| store.backward(Position::At { tick }, filter, 1, BUDGET).events.first().copied());
+        let found = found.or_else(|| {
+            store.backward(Position::At { tick }, filter, 1, BUDGET).events.first().copied()
+        });
         if let Some(event) = found {
             self.view.list.load_around(store, filter, event);
         }
@@ -210,7 +225,8 @@ impl Crawler {
 
     /// Leaves out the events of the row under the pane's cursor.
     pub(super) fn exclude(&mut self) {
-        let Some(Content::Facet(facet)) = self.view.pane.current().map(|row| row.content.clone()) else {
+        let Some(Content::Facet(facet)) = self.view.pane.current().map(|row| row.content.clone())
+        else {
             self.message = Some("open the tab Facets and select a row to leave out".into());
             return;
         };
@@ -226,11 +242,16 @@ impl Crawler {
         let filter = Filter::subject(subject);
         let at = self.view.list.selected_id().map_or(Position::End, Position::Event);
         let before = self.store.backward(at, &filter, 1, BUDGET).events;
-        let found =
-            before.first().copied().or_else(|| self.store.forward(at, &filter, 1, BUDGET).events.first().copied());
+        let found = before
+            .first()
+            .copied()
+            .or_else(|| self.store.forward(at, &filter, 1, BUDGET).events.first().copied());
         match found {
             Some(event) => self.go_to(event),
-            None => self.message = Some("no event of this subject nearby; press f and filter by `subject:`".into()),
+            None => {
+                self.message =
+                    Some("no event of this subject nearby; press f and filter by `subject:`".into())
+            }
         }
     }
 
@@ -254,7 +275,10 @@ impl Crawler {
         self.view.filter = filter;
         (self.view.count, self.view.pane.facets, self.view.pane.times) = (None, None, None);
         let (store, filter, list) = (&self.store, &self.view.filter, &mut self.view.list);
-        match list.selected.filter(|event| store.event(event.id).is_some() && filter.matches(store, event)) {
+        match list
+            .selected
+            .filter(|event| store.event(event.id).is_some() && filter.matches(store, event))
+        {
             Some(event) => {
                 list.rows.clear();
                 list.load_around(store, filter, event);
@@ -285,7 +309,9 @@ impl Crawler {
         };
         let site = site.and_then(|site| self.store.site(site));
         match site {
-            Some(site) if !site.file.is_empty() => Some(Request::Edit { file: site.file.clone(), line: site.lines.0 }),
+            Some(site) if !site.file.is_empty() => {
+                Some(Request::Edit { file: site.file.clone(), line: site.lines.0 })
+            }
             _ => {
                 self.message = Some("no source is known for this row".into());
                 None

@@ -1,6 +1,7 @@
 //! Palette: every command by name, filtered as the user types.
 //!
-//! A command that cannot run now is listed with the reason. A command may take the rest of the line: `mark slow`.
+//! A command that cannot run now is listed with the reason. A command may take the rest of the
+//! line: `mark slow`.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -108,7 +109,12 @@ impl Entry {
             () if self.argument.is_some() => 0,
             () if name.starts_with(text) => 1,
             () if text.split_whitespace().all(|word| name.contains(word)) => 2,
-            () if text.split_whitespace().all(|word| name.contains(word) || help.contains(word)) => 3,
+            () if text
+                .split_whitespace()
+                .all(|word| name.contains(word) || help.contains(word)) =>
+            {
+                3
+            }
             () => return None,
         };
         Some(rank + refused)
@@ -182,7 +188,12 @@ impl Crawler {
             if !binding.name.is_empty() {
                 let refusal = self.refusal(binding);
                 let action = Action::Run(*binding);
-                entries.push(Entry { action, keys: keys::name(binding.key), argument: None, refusal });
+                entries.push(Entry {
+                    action,
+                    keys: keys::name(binding.key),
+                    argument: None,
+                    refusal,
+                });
             } else if let Some(entry) = entries.last_mut() {
                 entry.keys.push_str(&format!(" {}", keys::name(binding.key)));
             }
@@ -221,7 +232,9 @@ impl Crawler {
         let is_live = self.store.grows();
         match binding.command {
             Command::Pause | Command::Follow if !is_live => Some("the recording has ended".into()),
-            Command::Control(_) | Command::Rule if !is_live => Some("the recording has ended".into()),
+            Command::Control(_) | Command::Rule if !is_live => {
+                Some("the recording has ended".into())
+            }
             Command::Back if self.history.depth() == 0 => Some("no earlier view".into()),
             _ => None,
         }

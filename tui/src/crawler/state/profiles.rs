@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use metaspy_reader::{Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Store, Value as ProfileValue};
+use metaspy_reader::{
+    Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Store, Value as ProfileValue,
+};
 use metaspy_report::program::{is_additive, with_bound};
 use metaspy_report::rows::cpu;
 
@@ -58,9 +60,16 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
         for profile in store.united_profiles() {
             // Tables by type or by sample have several values for a call or a function, whose sum
             // is no number of an item.
-            let is_of_items = |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
-            let tables = profile.tables.iter().filter(is_of_items).filter(|table| !profile.is_divided(table));
-            let mut columns = tables.flat_map(|table| columns(store, &profile.name, table, &items)).collect::<Vec<_>>();
+            let is_of_items =
+                |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
+            let tables = profile
+                .tables
+                .iter()
+                .filter(is_of_items)
+                .filter(|table| !profile.is_divided(table));
+            let mut columns = tables
+                .flat_map(|table| columns(store, &profile.name, table, &items))
+                .collect::<Vec<_>>();
             if profile.name == cpu::PROFILE {
                 columns.extend(share(&columns, samples(&profile.tables)));
             }
@@ -70,7 +79,8 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
             }
         }
         // A profile of calls that were only counted is shown if it has their times.
-        let has_times = |profile: &&Profile<K>| profile.columns.iter().any(|column| column.kind == Kind::Time);
+        let has_times =
+            |profile: &&Profile<K>| profile.columns.iter().any(|column| column.kind == Kind::Time);
         let shown = match self.is_chosen || store.totals().stored > 0 {
             true => self.shown.clone(),
             false => all.iter().find(has_times).map(|profile| profile.name.clone()),
@@ -110,7 +120,10 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
 
     /// Returns the columns of the shown profile. `key` returns the key of an item; without a key,
     /// its cells are blank.
-    pub fn columns<L: 'static>(&self, key: fn(&Store, &L, usize) -> Option<K>) -> Option<Vec<Column<L>>> {
+    pub fn columns<L: 'static>(
+        &self,
+        key: fn(&Store, &L, usize) -> Option<K>,
+    ) -> Option<Vec<Column<L>>> {
         let profile = self.all.iter().find(|profile| Some(&profile.name) == self.shown.as_ref())?;
         Some(profile.columns.iter().map(|column| column.column(key)).collect())
     }
@@ -134,15 +147,19 @@ fn columns<K: Clone + Eq + Hash>(
     table: &ProfileTable,
     items: impl Fn(RowKey) -> Vec<K>,
 ) -> Vec<ProfileColumn<K>> {
-    let mut values: Vec<HashMap<K, ProfileValue>> = table.columns.iter().map(|_| HashMap::new()).collect();
+    let mut values: Vec<HashMap<K, ProfileValue>> =
+        table.columns.iter().map(|_| HashMap::new()).collect();
     for row in &table.rows {
         let items = items(row.key);
         for ((at, column), values) in table.columns.iter().enumerate().zip(&mut values) {
-            let value = with_bound(store, profiler, &column.name, row.key.site(), row.value(table, at));
-            let count = if is_additive(profiler, &column.name) { items.len() } else { items.len().min(1) };
+            let value =
+                with_bound(store, profiler, &column.name, row.key.site(), row.value(table, at));
+            let count =
+                if is_additive(profiler, &column.name) { items.len() } else { items.len().min(1) };
             for item in items[..count].iter().filter(|_| value != ProfileValue::Empty) {
                 let known = values.entry(item.clone()).or_insert(ProfileValue::Empty);
-                *known = std::mem::replace(known, ProfileValue::Empty).merged(value.clone(), column);
+                *known =
+                    std::mem::replace(known, ProfileValue::Empty).merged(value.clone(), column);
             }
         }
     }
@@ -155,8 +172,12 @@ fn columns<K: Clone + Eq + Hash>(
             ColumnKind::Number => (Kind::Number, title),
             // The unit follows the title.
             ColumnKind::Ticks => (Kind::Time, title + 3),
-            ColumnKind::Choice(names) => (Kind::Text, names.iter().map(String::len).max().unwrap_or(0).max(title)),
-            ColumnKind::Flags(names) => (Kind::Text, names.iter().map(|name| name.len() + 1).sum::<usize>().max(title)),
+            ColumnKind::Choice(names) => {
+                (Kind::Text, names.iter().map(String::len).max().unwrap_or(0).max(title))
+            }
+            ColumnKind::Flags(names) => {
+                (Kind::Text, names.iter().map(|name| name.len() + 1).sum::<usize>().max(title))
+            }
         };
         let width = Width::Cells((cells + 1).clamp(9, WIDEST) as u16);
         ProfileColumn { name, kind, width, is_least: table.lost > 0, values: Arc::new(values) }
@@ -166,15 +187,20 @@ fn columns<K: Clone + Eq + Hash>(
 
 /// Counts all samples of the sampler, including those outside events.
 fn samples(tables: &[ProfileTable]) -> u64 {
-    let rows = tables.iter().flat_map(|table| table.rows.iter().map(|row| table.value(row.key, cpu::SAMPLES)));
+    let rows = tables
+        .iter()
+        .flat_map(|table| table.rows.iter().map(|row| table.value(row.key, cpu::SAMPLES)));
     rows.filter_map(|value| value.number()).sum()
 }
 
 /// Computes the share of each item in all samples, with the error of sampling.
 fn share<K: Clone + Eq + Hash>(columns: &[ProfileColumn<K>], all: u64) -> Option<ProfileColumn<K>> {
     let samples = columns.iter().find(|column| column.name == cpu::SAMPLES)?;
-    let text = |part: u64| format!("{:>5.1} ± {:.1}", 100.0 * part as f64 / all as f64, cpu::error_percent(part, all));
-    let values = samples.values.iter().filter_map(|(item, value)| Some((item.clone(), value.number()?)));
+    let text = |part: u64| {
+        format!("{:>5.1} ± {:.1}", 100.0 * part as f64 / all as f64, cpu::error_percent(part, all))
+    };
+    let values =
+        samples.values.iter().filter_map(|(item, value)| Some((item.clone(), value.number()?)));
     let values = values.map(|(item, part)| (item, ProfileValue::Choice(text(part)))).collect();
     let is_least = samples.is_least;
     let (name, width) = (String::from("cpu % ±"), Width::Cells(14));
@@ -185,8 +211,12 @@ fn cell(value: &ProfileValue, is_least: bool) -> Cell {
     let sign = if is_least { "≥" } else { "" };
     match value {
         ProfileValue::Empty => Cell::optional(None, ""),
-        ProfileValue::Number(number) | ProfileValue::Ns(number) => Cell::optional(Some(*number), sign),
-        ProfileValue::AtLeast(number) | ProfileValue::AtLeastNs(number) => Cell::optional(Some(*number), "≥"),
+        ProfileValue::Number(number) | ProfileValue::Ns(number) => {
+            Cell::optional(Some(*number), sign)
+        }
+        ProfileValue::AtLeast(number) | ProfileValue::AtLeastNs(number) => {
+            Cell::optional(Some(*number), "≥")
+        }
         ProfileValue::Choice(name) => Cell::text(name),
         ProfileValue::Flags(names) => Cell::text(names.join(" ")),
     }
@@ -198,11 +228,16 @@ mod tests {
 
     #[test]
     fn a_share_of_samples_has_the_error_of_sampling() {
-        let values = HashMap::from([('a', ProfileValue::Number(500)), ('b', ProfileValue::Number(20))]);
+        let values =
+            HashMap::from([('a', ProfileValue::Number(500)), ('b', ProfileValue::Number(20))]);
         let (name, width, kind) = (cpu::SAMPLES.to_owned(), Width::Cells(9), Kind::Number);
-        let samples = ProfileColumn { name, kind, width, is_least: false, values: Arc::new(values) };
+        let samples =
+            ProfileColumn { name, kind, width, is_least: false, values: Arc::new(values) };
         let share = share(&[samples], 1_000).expect("there are samples");
         let text = |item| share.values.get(&item).map(ToString::to_string);
-        assert_eq!((text('a'), text('b')), (Some(" 50.0 ± 3.1".into()), Some("  2.0 ± 0.9".into())));
+        assert_eq!(
+            (text('a'), text('b')),
+            (Some(" 50.0 ± 3.1".into()), Some("  2.0 ± 0.9".into()))
+        );
     }
 }

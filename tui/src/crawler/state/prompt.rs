@@ -73,7 +73,13 @@ impl Prompt {
     }
 
     fn plain(purpose: Purpose, text: &str) -> Self {
-        Prompt { purpose, line: Line::new(text), problem: None, completion: Completion::default(), origin: None }
+        Prompt {
+            purpose,
+            line: Line::new(text),
+            problem: None,
+            completion: Completion::default(),
+            origin: None,
+        }
     }
 
     /// Opens a prompt for a format and a file.
@@ -86,7 +92,13 @@ impl Prompt {
     /// Opens a prompt for a search from a view.
     pub fn search(origin: &View) -> Self {
         let (line, completion) = (Line::default(), Completion::default());
-        Prompt { purpose: Purpose::Search, line, problem: None, completion, origin: Some(Box::new(origin.clone())) }
+        Prompt {
+            purpose: Purpose::Search,
+            line,
+            problem: None,
+            completion,
+            origin: Some(Box::new(origin.clone())),
+        }
     }
 
     /// Applies a command that edits the text. Returns true if the text may have changed.
@@ -107,7 +119,10 @@ impl Prompt {
             {
                 self.completion = Completion::read(store, &self.line);
             }
-        } else if self.purpose == Purpose::Filter && command == Command::Type(' ') && self.has_space() {
+        } else if self.purpose == Purpose::Filter
+            && command == Command::Type(' ')
+            && self.has_space()
+        {
             return true;
         } else if !self.line.apply(command) {
             return false;
@@ -134,8 +149,9 @@ impl Prompt {
         match filter_edit::checked(self.line.text(), store) {
             Ok(filter) => Some(filter),
             Err(error) => {
-                let at =
-                    filter_edit::first_wrong_term(self.line.text(), |term| filter_edit::checked(term, store).is_ok());
+                let at = filter_edit::first_wrong_term(self.line.text(), |term| {
+                    filter_edit::checked(term, store).is_ok()
+                });
                 self.problem = Some(Problem { text: error.to_string(), at });
                 None
             }

@@ -24,8 +24,8 @@ use crate::crawler::jobs::{Job, Progress, Reply, Slot};
 use crate::crawler::layout::{Focus, Layout};
 use crate::crawler::reasons;
 
-/// Time between two readings of the index of effects, or two searches for findings, as a multiple of the
-/// time that one takes.
+/// Time between two readings of the index of effects, or two searches for findings, as a multiple
+/// of the time that one takes.
 const INDEX_FACTOR: u64 = 20;
 /// Maximum number of stored events of a recording that is indexed as soon as an event is selected.
 /// The index of a larger recording is read when the tree of effects is opened.
@@ -75,7 +75,9 @@ impl Crawler {
                     let at = events.iter().position(|event| event.id == id);
                     let is_first = crawler.view.pane.same_subject.replace(events).is_none();
                     crawler.rebuild_pane();
-                    if let (Some(at), true, Tab::SameSubject) = (at, is_first, crawler.view.pane.tab) {
+                    if let (Some(at), true, Tab::SameSubject) =
+                        (at, is_first, crawler.view.pane.tab)
+                    {
                         // The title takes the first row.
                         crawler.view.pane.select(at + 1);
                     }
@@ -89,7 +91,8 @@ impl Crawler {
                         Some((reasons, effects::read(store, id, index.as_deref(), reach, progress)))
                     },
                     |crawler, (reasons, effects)| {
-                        (crawler.view.pane.reasons, crawler.view.pane.effects) = (Some(reasons), Some(effects));
+                        (crawler.view.pane.reasons, crawler.view.pane.effects) =
+                            (Some(reasons), Some(effects));
                         crawler.rebuild_pane();
                     },
                 );
@@ -117,7 +120,9 @@ impl Crawler {
             (Tab::Detail | Tab::Effects, _) => {
                 self.queue_about(
                     id,
-                    move |store, progress| Some(effects::read(store, id, index.as_deref(), reach, progress)),
+                    move |store, progress| {
+                        Some(effects::read(store, id, index.as_deref(), reach, progress))
+                    },
                     |crawler, effects| {
                         let is_first = crawler.view.pane.effects.replace(effects).is_none();
                         crawler.rebuild_pane_at(is_first);
@@ -161,12 +166,14 @@ impl Crawler {
         }
     }
 
-    /// Queues the index of effects if it is not complete. Reading it takes processor time from the application, so a live
-    /// recording is read again after some time.
+    /// Queues the index of effects if it is not complete. Reading it takes processor time from the
+    /// application, so a live recording is read again after some time.
     pub(super) fn queue_index(&mut self) {
         let factor = if self.view.pane.tab == Tab::Effects { Pace::FACTOR } else { INDEX_FACTOR };
         let is_due = match self.index {
-            None => self.view.pane.tab == Tab::Effects || self.status.totals.stored <= INDEXED_AT_ONCE,
+            None => {
+                self.view.pane.tab == Tab::Effects || self.status.totals.stored <= INDEXED_AT_ONCE
+            }
             Some(_) => self.pace(Slot::Index).is_due(self.now_ns, factor),
         };
         if is_due && self.reach() != Reach::Whole && !self.waiting.contains_key(&Slot::Index) {
@@ -206,7 +213,8 @@ impl Crawler {
                 let read = view.pane.effects.as_ref().map(|effects| effects.reach);
                 let has_reasons = view.pane.reasons.is_some();
                 // The index may have been read while another panel was shown.
-                let has_effects = read.is_some_and(|reach| reach == Reach::Whole || reach == self.reach());
+                let has_effects =
+                    read.is_some_and(|reach| reach == Reach::Whole || reach == self.reach());
                 let is_read = if tab == Tab::Causes { has_reasons } else { has_effects };
                 if !is_read && !self.waiting.contains_key(&Slot::Pane) {
                     self.queue_pane();
@@ -295,8 +303,8 @@ impl Crawler {
         }
     }
 
-    /// Queues the search for findings if the last one is not true any more. It reads all events on all processors, so
-    /// a live recording is searched again after some time.
+    /// Queues the search for findings if the last one is not true any more. It reads all events on
+    /// all processors, so a live recording is searched again after some time.
     fn queue_findings(&mut self) {
         let is_due = match &self.view.findings.read {
             None => true,
@@ -309,7 +317,9 @@ impl Crawler {
             let config = self.view.findings.config.clone();
             self.queue(
                 Slot::Findings,
-                move |store, progress| findings::find_watched(store, &config, &|read| progress.goes_on(read)),
+                move |store, progress| {
+                    findings::find_watched(store, &config, &|read| progress.goes_on(read))
+                },
                 |crawler, findings| crawler.view.findings.accept(findings),
             );
         }
@@ -325,8 +335,14 @@ impl Crawler {
     pub(super) fn queue_trend(&mut self) {
         let Some(table) = self.view.tally() else { return };
         let columns = table.columns(&self.store);
-        let shown = fitting(&columns, Some(&table.sort), Layout::new(self.size.0, self.size.1, Focus::List).body.width);
-        if self.waiting.contains_key(&Slot::Trend) || shown.iter().all(|(column, _)| column.name != "trend") {
+        let shown = fitting(
+            &columns,
+            Some(&table.sort),
+            Layout::new(self.size.0, self.size.1, Focus::List).body.width,
+        );
+        if self.waiting.contains_key(&Slot::Trend)
+            || shown.iter().all(|(column, _)| column.name != "trend")
+        {
             return;
         }
         let is_due = self.is_due(Slot::Trend);
@@ -356,7 +372,9 @@ impl Crawler {
     pub(super) fn queue_column(&mut self) {
         let is_free = !self.waiting.contains_key(&Slot::Table);
         let (browser, filter) = (&mut self.view.browser, &self.view.filter);
-        let next = browser.next_unread(filter).or_else(|| is_free.then(|| browser.next_outdated(filter))?);
+        let next = browser
+            .next_unread(filter)
+            .or_else(|| is_free.then(|| browser.next_outdated(filter))?);
         let Some(UnreadColumn { at, tab, filter }) = next else { return };
         let text = filter.text().to_owned();
         self.queue(
@@ -380,7 +398,9 @@ impl Crawler {
         let (filter, want) = (self.view.filter.clone(), self.view.list.height.max(1));
         self.queue(
             Slot::Rows,
-            move |store, progress| Some(event_list::scan(store, side, from, &filter, want, progress)),
+            move |store, progress| {
+                Some(event_list::scan(store, side, from, &filter, want, progress))
+            },
             move |crawler, page| {
                 let (store, view) = (&crawler.store, &mut crawler.view);
                 view.list.accept(side, &page);
@@ -392,7 +412,8 @@ impl Crawler {
         );
     }
 
-    /// Queues a job: it reads a value, and gives it to the crawler. It replaces the job in its slot.
+    /// Queues a job: it reads a value, and gives it to the crawler. It replaces the job in its
+    /// slot.
     pub(super) fn queue<T: Send + 'static>(
         &mut self,
         slot: Slot,
@@ -409,7 +430,8 @@ impl Crawler {
 
     /// Applies a reply, unless a newer job was queued.
     pub fn accept(&mut self, reply: Reply<Crawler>) {
-        if self.waiting.get(&reply.slot).is_none_or(|latest| !Arc::ptr_eq(latest, &reply.progress)) {
+        if self.waiting.get(&reply.slot).is_none_or(|latest| !Arc::ptr_eq(latest, &reply.progress))
+        {
             return;
         }
         self.waiting.remove(&reply.slot);

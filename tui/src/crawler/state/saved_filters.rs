@@ -19,8 +19,11 @@ impl Crawler {
     pub(super) fn forget_filter(&mut self, name: &str) -> Option<Request> {
         if self.saved_filters.remove(name).is_none() {
             let names: Vec<&str> = self.saved_filters.keys().map(String::as_str).collect();
-            let known =
-                if names.is_empty() { "none is saved".into() } else { format!("saved are {}", names.join(", ")) };
+            let known = if names.is_empty() {
+                "none is saved".into()
+            } else {
+                format!("saved are {}", names.join(", "))
+            };
             self.message = Some(format!("no filter is named `{name}`: {known}"));
             return None;
         }

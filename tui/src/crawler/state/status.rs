@@ -67,11 +67,14 @@ impl Status {
         let first = store.forward(Position::Start, &newest, 1, 4096).events;
         let last = store.backward(Position::End, &newest, 1, 4096).events;
         self.window_ns = match (first.first(), last.last()) {
-            (Some(first), Some(last)) => store.time_ns(last.start).saturating_sub(store.time_ns(first.start)),
+            (Some(first), Some(last)) => {
+                store.time_ns(last.start).saturating_sub(store.time_ns(first.start))
+            }
             _ => 0,
         };
         // With several processes, the rate is measured between two readings with new events.
-        let is_same = self.samples.back().is_some_and(|&(_, emitted)| emitted == self.totals.emitted);
+        let is_same =
+            self.samples.back().is_some_and(|&(_, emitted)| emitted == self.totals.emitted);
         if is_same && !store.processes().is_empty() {
             return;
         }

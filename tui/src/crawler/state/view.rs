@@ -101,7 +101,9 @@ impl View {
 
     /// Applies the columns of a file to the screen that it lays out.
     pub fn lay_out(&mut self, mut file: Browser) {
-        let (Some(screen), Some(tab)) = (file.screen, file.columns.swap_remove(0).pop()) else { return };
+        let (Some(screen), Some(tab)) = (file.screen, file.columns.swap_remove(0).pop()) else {
+            return;
+        };
         let arrangement = match screen {
             Laid::Sites => &mut self.sites.arrangement,
             Laid::Subjects => &mut self.subjects.arrangement,
@@ -127,7 +129,8 @@ impl View {
     pub fn filter_and_sort(&self) -> String {
         let filter = (!self.filter.is_all()).then(|| format!("filter: {}", self.filter.text()));
         let sort = self.rows().and_then(Rows::sort).map(Sort::label);
-        let profile = self.rows().and_then(Rows::profile).map(|name| format!("profile: {}", clean(name)));
+        let profile =
+            self.rows().and_then(Rows::profile).map(|name| format!("profile: {}", clean(name)));
         filter.into_iter().chain(profile).chain(sort).collect::<Vec<_>>().join("   ")
     }
 
@@ -172,7 +175,11 @@ impl View {
     /// Returns the rows of the open screen, to change them.
     pub(crate) fn rows_mut(&mut self) -> Option<&mut dyn Rows> {
         let screen = self.screen;
-        self.all_rows().into_iter().zip(&Screen::ALL[1..]).find(|(_, of)| **of == screen).map(|(rows, _)| rows)
+        self.all_rows()
+            .into_iter()
+            .zip(&Screen::ALL[1..])
+            .find(|(_, of)| **of == screen)
+            .map(|(rows, _)| rows)
     }
 
     /// Returns the rows of all screens except the first, in the order of their keys.
@@ -202,10 +209,16 @@ mod tests {
 
     /// Checks the columns that a list has without a file. Some appear only with losses, or while
     /// the program runs.
-    fn check<L: TableList>(view: &mut L, rows: RowsOf, set: fn(&mut L) -> &mut Arrangement, rare: &[&str]) {
+    fn check<L: TableList>(
+        view: &mut L,
+        rows: RowsOf,
+        set: fn(&mut L) -> &mut Arrangement,
+        rare: &[&str],
+    ) {
         *set(view) = Arrangement::default();
         let recording = Recording::memory().budget(1 << 20).start().expect("a small recording");
-        let known: Vec<String> = view.columns(&recording.store()).iter().map(|it| it.name.to_string()).collect();
+        let known: Vec<String> =
+            view.columns(&recording.store()).iter().map(|it| it.name.to_string()).collect();
         let expected = values(rows, true).iter().filter(|value| !rare.contains(value));
         let expected: Vec<&str> = std::iter::once("name").chain(expected.copied()).collect();
         assert_eq!(known, expected);
@@ -214,8 +227,18 @@ mod tests {
     #[test]
     fn a_file_may_show_every_column_of_a_screen() {
         let mut view = View::new(80, 24);
-        check(&mut view.sites, RowsOf::Site, |list| &mut list.arrangement, &["lost", "observed", "max wall"]);
-        check(&mut view.subjects, RowsOf::Subject, |list| &mut list.arrangement, &["lost", "max wall"]);
+        check(
+            &mut view.sites,
+            RowsOf::Site,
+            |list| &mut list.arrangement,
+            &["lost", "observed", "max wall"],
+        );
+        check(
+            &mut view.subjects,
+            RowsOf::Subject,
+            |list| &mut list.arrangement,
+            &["lost", "max wall"],
+        );
         check(&mut view.productions, RowsOf::Production, |list| &mut list.arrangement, &[]);
         check(&mut view.structure, RowsOf::Element, |list| &mut list.arrangement, &[]);
     }

@@ -22,7 +22,12 @@ impl<'a, T> Permit<'a, T> {
     /// Sends the message with [`tokio::Permit::send`].
     #[track_caller]
     pub fn send(self, value: T) {
-        self.endpoint.send(value, Location::caller(), |envelope| self.inner.send(envelope), |()| true);
+        self.endpoint.send(
+            value,
+            Location::caller(),
+            |envelope| self.inner.send(envelope),
+            |()| true,
+        );
     }
 }
 
@@ -33,7 +38,10 @@ pub struct PermitIterator<'a, T> {
 }
 
 impl<'a, T> PermitIterator<'a, T> {
-    pub(super) fn new(inner: tokio::PermitIterator<'a, Envelope<T>>, endpoint: Endpoint<T>) -> Self {
+    pub(super) fn new(
+        inner: tokio::PermitIterator<'a, Envelope<T>>,
+        endpoint: Endpoint<T>,
+    ) -> Self {
         PermitIterator { inner, endpoint }
     }
 }
@@ -68,7 +76,10 @@ impl<T> OwnedPermit<T> {
     #[track_caller]
     pub fn send(self, value: T) -> Sender<T> {
         let OwnedPermit { inner, endpoint } = self;
-        SpiedSender::new(endpoint.send(value, Location::caller(), |envelope| inner.send(envelope), |_| true), endpoint)
+        SpiedSender::new(
+            endpoint.send(value, Location::caller(), |envelope| inner.send(envelope), |_| true),
+            endpoint,
+        )
     }
 
     /// Releases the room with [`tokio::OwnedPermit::release`], and returns the sender.

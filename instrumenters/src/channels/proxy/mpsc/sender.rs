@@ -49,7 +49,9 @@ impl<T> Sender<T> {
         let at = Location::caller();
         async move {
             match self.inner.reserve().await {
-                Ok(permit) => self.endpoint.send(value, at, |envelope| permit.send(envelope), |()| true),
+                Ok(permit) => {
+                    self.endpoint.send(value, at, |envelope| permit.send(envelope), |()| true)
+                }
                 Err(SendError(())) => {
                     let fail = |envelope: Envelope<T>| Err(SendError(envelope.value));
                     return self.endpoint.send(value, at, fail, Result::is_ok);
@@ -110,8 +112,12 @@ impl<T> Sender<T> {
         let SpiedSender { inner, endpoint } = self;
         match inner.try_reserve_owned() {
             Ok(permit) => Ok(OwnedPermit::new(permit, endpoint)),
-            Err(TrySendError::Full(inner)) => Err(TrySendError::Full(SpiedSender::new(inner, endpoint))),
-            Err(TrySendError::Closed(inner)) => Err(TrySendError::Closed(SpiedSender::new(inner, endpoint))),
+            Err(TrySendError::Full(inner)) => {
+                Err(TrySendError::Full(SpiedSender::new(inner, endpoint)))
+            }
+            Err(TrySendError::Closed(inner)) => {
+                Err(TrySendError::Closed(SpiedSender::new(inner, endpoint)))
+            }
         }
     }
 

@@ -35,8 +35,14 @@ fn made<R: RuleType>(outcome: Result<Pairs<'_, R>, Error<R>>, name: impl Fn(&R) 
         ),
         Err(error) => {
             let (InputLocation::Pos(at) | InputLocation::Span((at, _))) = error.location;
-            let ErrorVariant::ParsingError { positives, negatives } = &error.variant else { panic!("{error}") };
-            Made::Error(at, positives.iter().map(&name).collect(), negatives.iter().map(&name).collect())
+            let ErrorVariant::ParsingError { positives, negatives } = &error.variant else {
+                panic!("{error}")
+            };
+            Made::Error(
+                at,
+                positives.iter().map(&name).collect(),
+                negatives.iter().map(&name).collect(),
+            )
         }
     }
 }
@@ -85,7 +91,8 @@ fn toml_tests() -> impl Iterator<Item = String> {
 
 #[test]
 fn toml_is_parsed_as_by_pest() {
-    let generated = |input: &str| Some(made(toml::TomlParser::parse(toml::Rule::toml, input), debug));
+    let generated =
+        |input: &str| Some(made(toml::TomlParser::parse(toml::Rule::toml, input), debug));
     let (all, accepted) = compare(shipped("toml"), "toml", toml_tests(), generated);
     assert!(all > 700 && accepted > 200 && accepted < all - 200, "{accepted} of {all}");
 }
@@ -106,8 +113,10 @@ fn json_is_parsed_as_by_pest() {
         "[\r\n1\r\n]",
         "[\"ü\", \"日本\"]",
     ];
-    let generated = |input: &str| Some(made(json::JsonParser::parse(json::Rule::json, input), debug));
-    let (all, accepted) = compare(shipped("json"), "json", inputs.into_iter().map(str::to_owned), generated);
+    let generated =
+        |input: &str| Some(made(json::JsonParser::parse(json::Rule::json, input), debug));
+    let (all, accepted) =
+        compare(shipped("json"), "json", inputs.into_iter().map(str::to_owned), generated);
     assert_eq!((all, accepted), (12, 5));
 }
 
@@ -116,8 +125,11 @@ fn grammars_are_parsed_as_by_pest() {
     let whole = ["toml", "json", "pest"].map(shipped);
     // The inputs are all grammars, and their beginnings up to every line.
     let inputs = whole.into_iter().flat_map(|text| {
-        let cuts =
-            text.char_indices().filter(|(_, letter)| *letter == '\n').step_by(7).map(|(at, _)| text[..at].to_owned());
+        let cuts = text
+            .char_indices()
+            .filter(|(_, letter)| *letter == '\n')
+            .step_by(7)
+            .map(|(at, _)| text[..at].to_owned());
         cuts.chain([text.to_owned(), text.replace('\n', "\r\n")]).collect::<Vec<_>>()
     });
     let (all, accepted) = compare(shipped("pest"), "grammar_rules", inputs, |_| None);

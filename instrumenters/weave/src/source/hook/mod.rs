@@ -1,8 +1,9 @@
 //! Hooks in a text: the inserted code, and its places.
 //!
-//! A hook begins directly after the brace that opens a body, on the same line. So every line keeps its number, and every
-//! column but those behind that brace on its own line; rustfmt ends a line there unless the whole function is on it. A
-//! hook around the body ends directly before the brace that closes it.
+//! A hook begins directly after the brace that opens a body, on the same line. So every line keeps
+//! its number, and every column but those behind that brace on its own line; rustfmt ends a line
+//! there unless the whole function is on it. A hook around the body ends directly before the brace
+//! that closes it.
 //!
 //! A hook is a macro's statement behind the brace, not a closure, and not an attribute that parses
 //! the body again. Text that is not touched cannot change, and lints of the woven crate ignore code
@@ -26,7 +27,8 @@ pub struct Hook<'f> {
     pub function: &'f Function,
     /// What it sees.
     pub kind: HookKind,
-    /// A parameter, or a path from one, that is the subject of its calls; without it an object is its place.
+    /// A parameter, or a path from one, that is the subject of its calls; without it an object is
+    /// its place.
     pub subject: Option<&'f str>,
     /// True if it sees arguments.
     pub with_args: bool,
@@ -102,7 +104,8 @@ impl Hook<'_> {
         }
     }
 
-    /// The types whose code may run on values of a call, if the values are recorded; and a word if their types are.
+    /// The types whose code may run on values of a call, if the values are recorded; and a word if
+    /// their types are.
     fn trust(&self, is_recorded: bool) -> &'static str {
         match (self.values.types, is_recorded, self.is_trusted) {
             (true, false, _) => "types",
@@ -119,27 +122,42 @@ impl Hook<'_> {
         let is_entry = self.kind.is_entry();
         let has_context = self.kind == HookKind::Context;
         let sees_values = self.values.args && !is_entry && self.kind != HookKind::Began;
-        let shows_inputs = sees_values && !self.arguments().is_empty() && self.function.has_plain_inputs();
-        let seen = Facts { is_alone: self.is_alone, is_deep, is_entry, has_context, shows_inputs, ..facts.clone() };
+        let shows_inputs =
+            sees_values && !self.arguments().is_empty() && self.function.has_plain_inputs();
+        let seen = Facts {
+            is_alone: self.is_alone,
+            is_deep,
+            is_entry,
+            has_context,
+            shows_inputs,
+            ..facts.clone()
+        };
         let facts = seen.to_string();
         // Readers do not take a failure that the hook does not see for a success.
-        let unseen = if self.may_fail() && !is_entry && !self.kind.is_deep() { " unseen" } else { "" };
+        let unseen =
+            if self.may_fail() && !is_entry && !self.kind.is_deep() { " unseen" } else { "" };
         let covered = if self.kind == HookKind::Covered { " covered" } else { "" };
-        facts + unseen + covered + &self.function.further_facts + &self.parameters() + &self.type_words
+        facts
+            + unseen
+            + covered
+            + &self.function.further_facts
+            + &self.parameters()
+            + &self.type_words
     }
 
     /// True unless the declared return type has no failure. An alias may stand for a `Result`.
     fn may_fail(&self) -> bool {
         const NEVER_FAIL: [&str; 18] = [
-            "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "String", "u8", "u16",
-            "u32", "u64", "u128", "usize",
+            "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str",
+            "String", "u8", "u16", "u32", "u64", "u128", "usize",
         ];
         let Function { facts, signature, .. } = self.function;
         match facts.returns {
             Returns::Option | Returns::Result => true,
             Returns::Other => {
                 let name = signature.returns.rsplit(['&', ' ']).next().unwrap_or_default();
-                let is_plain = signature.returns.starts_with(['(', '[', '!']) || NEVER_FAIL.contains(&name);
+                let is_plain =
+                    signature.returns.starts_with(['(', '[', '!']) || NEVER_FAIL.contains(&name);
                 !facts.is_unit && !is_plain
             }
         }
@@ -147,21 +165,28 @@ impl Hook<'_> {
 
     /// The names of the arguments whose types are recorded, and how the open ones are declared.
     fn parameters(&self) -> String {
-        let Hook { values: Values { types: true, .. }, with_args: true, .. } = self else { return String::new() };
+        let Hook { values: Values { types: true, .. }, with_args: true, .. } = self else {
+            return String::new();
+        };
         let signature = &self.function.signature;
         let open = signature.open.iter().map(String::as_str).chain(std::iter::repeat(""));
         let receiver = self.receiver().map(|name| (name, ""));
-        let all = receiver.into_iter().chain(signature.parameters.iter().map(String::as_str).zip(open));
+        let all =
+            receiver.into_iter().chain(signature.parameters.iter().map(String::as_str).zip(open));
         let word = |(name, open): (&str, &str)| match open {
             "" => format!("{name}|"),
-            open => format!("{name}|*{}", open.replace(';', ",").replace('|', "").replace(char::is_whitespace, "~")),
+            open => format!(
+                "{name}|*{}",
+                open.replace(';', ",").replace('|', "").replace(char::is_whitespace, "~")
+            ),
         };
         format!(" params={}", all.map(word).collect::<Vec<_>>().join(";"))
     }
 
     /// The receiver, if it is recorded, or its type.
     fn receiver(&self) -> Option<&'static str> {
-        (self.values.shows_receivers() && self.function.facts.self_kind != SelfKind::None).then_some("self")
+        (self.values.shows_receivers() && self.function.facts.self_kind != SelfKind::None)
+            .then_some("self")
     }
 
     fn subject(&self) -> String {
@@ -237,7 +262,9 @@ fn close(inserted: &mut Vec<(usize, String)>, edit: &Edit) {
 /// The text with these insertions. Their places must come from this text.
 pub fn weave(text: &str, edits: impl IntoIterator<Item: Into<Edit>>) -> String {
     let inserted = insertions(edits);
-    let mut woven = String::with_capacity(text.len() + inserted.iter().map(|(_, hook)| hook.len()).sum::<usize>());
+    let mut woven = String::with_capacity(
+        text.len() + inserted.iter().map(|(_, hook)| hook.len()).sum::<usize>(),
+    );
     let mut done = 0;
     for (at, hook) in inserted {
         woven.push_str(&text[done..at]);

@@ -59,7 +59,10 @@ fn a_hook_stands_after_the_brace_on_the_same_line() {
 
 #[test]
 fn a_hook_stands_after_inner_attributes() {
-    check("fn f() {\n #![allow(x)] #![deny(y)]\n g() }", "fn f() {\n #![allow(x)] #![deny(y)]@f@\n g() }");
+    check(
+        "fn f() {\n #![allow(x)] #![deny(y)]\n g() }",
+        "fn f() {\n #![allow(x)] #![deny(y)]@f@\n g() }",
+    );
     check("fn f() {\n //! Says what.\n g() }", "fn f() {\n //! Says what.\n @f@g() }");
     check("fn f() {\n /*! Says what. */ }", "fn f() {\n /*! Says what. */@f@ }");
     check("fn f() {\n //! Nothing follows.\n}", "fn f() {\n //! Nothing follows.\n@f@}");
@@ -78,13 +81,19 @@ fn a_deep_hook_ends_before_the_brace_that_closes_the_body() {
 
 #[test]
 fn closures_take_a_hook_in_their_braces_or_get_braces() {
-    check_closures("fn f() {a(|x| x, || { 1 })}", "fn f() {@f@a(|x| @f::{closure#1}@x@, || {@f::{closure#2}@ 1 })}");
+    check_closures(
+        "fn f() {a(|x| x, || { 1 })}",
+        "fn f() {@f@a(|x| @f::{closure#1}@x@, || {@f::{closure#2}@ 1 })}",
+    );
     check_closures("fn f() {|x| |y| z}", "fn f() {@f@|x| @f::{closure#1}@|y| @f::{closure#2}@z@@}");
     check_closures(
         "fn f() { fn g() { || 1; } || 2; }",
         "fn f() {@f@ fn g() {@f::g@ || @f::g::{closure#1}@1@; } || @f::{closure#1}@2@; }",
     );
-    check_closures("fn f() { || unsafe { g() }; }", "fn f() {@f@ || @f::{closure#1}@unsafe { g() }@; }");
+    check_closures(
+        "fn f() { || unsafe { g() }; }",
+        "fn f() {@f@ || @f::{closure#1}@unsafe { g() }@; }",
+    );
     check("fn f() { || 1; }", "fn f() {@f@ || 1; }");
 }
 
@@ -121,7 +130,10 @@ fn nested_functions_are_woven_too() {
 
 #[test]
 fn marks_before_the_source_and_letters_of_many_bytes_move_nothing() {
-    check("\u{feff}#!/bin/sh\nfn ä() { \"ß\"; }\nfn g() {}", "\u{feff}#!/bin/sh\nfn ä() {@ä@ \"ß\"; }\nfn g() {@g@}");
+    check(
+        "\u{feff}#!/bin/sh\nfn ä() { \"ß\"; }\nfn g() {}",
+        "\u{feff}#!/bin/sh\nfn ä() {@ä@ \"ß\"; }\nfn g() {@g@}",
+    );
     check("#![feature(x)]\r\nfn f() {}\r\n", "#![feature(x)]\r\nfn f() {@f@}\r\n");
 }
 
@@ -143,7 +155,10 @@ fn text_of(text: &str, change: impl FnOnce(&mut Hook<'_>)) -> String {
 #[test]
 fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
     let light = |hook: &mut Hook<'_>| hook.kind = HookKind::Hook;
-    assert_eq!(text_of("fn f() {}", light), r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private unit",[],[]);…"#);
+    assert_eq!(
+        text_of("fn f() {}", light),
+        r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private unit",[],[]);…"#
+    );
     assert_eq!(
         text_of("fn f() { thread::sleep(T) }", light),
         r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private unit waits",[],[]);…"#
@@ -158,7 +173,8 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
         r#"__metaspy::hook!("A::f",2,2,"c=1 self=ref type=A vis=private unit inputs",[place self],[known self,known a]);…"#
     );
     assert_eq!(
-        text_of(method, |hook| (hook.kind, hook.subject, hook.with_args) = (HookKind::Hook, Some("self.id"), false)),
+        text_of(method, |hook| (hook.kind, hook.subject, hook.with_args) =
+            (HookKind::Hook, Some("self.id"), false)),
         r#"__metaspy::hook!("A::f",2,3,"c=2 self=mut type=A typeargs=<u8> vis=restricted",[key self.id, type Self],[]);…"#
     );
 }
@@ -171,8 +187,7 @@ fn a_hook_that_only_counts_sees_nothing_of_a_call() {
     assert_eq!(text_of(method, entry), words);
     assert_eq!(HookKind::Entry.below(false), None);
     let covered = |hook: &mut Hook<'_>| hook.kind = HookKind::Covered;
-    let words =
-        r#"__metaspy::covered!("A::f",2,2,"c=1 self=mut type=A vis=private async entry covered",[place self]);…"#;
+    let words = r#"__metaspy::covered!("A::f",2,2,"c=1 self=mut type=A vis=private async entry covered",[place self]);…"#;
     assert_eq!(text_of(method, covered), words);
     assert_eq!(text_of("fn f() {}", covered).matches("[]").count(), 1);
 }
@@ -202,11 +217,15 @@ fn async_functions_are_polled_or_only_begun() {
         r#"__metaspy::began!("f",1,1,"c=1 self=none vis=private async unseen");…"#
     );
     // What may have failed, unknown to the hook.
-    for (returns, word) in
-        [("Option<u8>", " option unseen"), ("Tried<u8>", " unseen"), ("&'static str", ""), ("u64", "")]
-    {
+    for (returns, word) in [
+        ("Option<u8>", " option unseen"),
+        ("Tried<u8>", " unseen"),
+        ("&'static str", ""),
+        ("u64", ""),
+    ] {
         let source = format!("fn f() -> {returns} {{ todo!() }}");
-        let expected = format!(r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private{word}",[],[]);…"#);
+        let expected =
+            format!(r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private{word}",[],[]);…"#);
         assert_eq!(text_of(&source, |hook| hook.kind = HookKind::Hook), expected);
     }
 }
@@ -226,7 +245,10 @@ fn facts_name_types_traits_and_how_self_is_taken() {
         facts("impl B<u8> { pub fn f(mut self) -> B< u8 > {} }"),
         "c=1 self=value type=B typeargs=<u8> vis=pub chain"
     );
-    assert_eq!(facts("impl B { pub fn f(self) -> Self {} }"), "c=1 self=value type=B vis=pub chain");
+    assert_eq!(
+        facts("impl B { pub fn f(self) -> Self {} }"),
+        "c=1 self=value type=B vis=pub chain"
+    );
 }
 
 #[test]
@@ -241,13 +263,18 @@ fn what_only_builds_of_tests_contain_is_marked() {
     let functions = functions(text);
     let marked = functions.iter().filter(|function| function.facts.is_test_only);
     let marked: Vec<&str> = marked.map(|function| function.name.as_str()).collect();
-    assert_eq!(marked, ["alone", "A::method", "checks::{closure#1}", "checks::nested", "fixture", "deep"]);
+    assert_eq!(
+        marked,
+        ["alone", "A::method", "checks::{closure#1}", "checks::nested", "fixture", "deep"]
+    );
 }
 
 #[test]
 fn the_fingerprint_of_a_function_is_that_of_its_source() {
     let method = "pub const unsafe fn f(&self) -> u8 {\n #![allow(x)]\n 1 /* one */ }";
-    let function = &parse(&format!("impl A {{\n /// Docs.\n {method} }}")).expect("it is Rust").functions.all[0];
+    let function =
+        &parse(&format!("impl A {{\n /// Docs.\n {method} }}")).expect("it is Rust").functions.all
+            [0];
     let own = method.strip_prefix("pub ").and_then(metaspy_syntax::fingerprint::of_source);
     assert_eq!((own, function.facts.fingerprint > 0), (Some(function.facts.fingerprint), true));
 }
@@ -257,7 +284,8 @@ fn code_that_cannot_be_woven_is_left_and_listed() {
     let text = "const fn a() {} async fn b() {} extern \"C\" fn c() {} #[unsafe(naked)] fn d() {} extern \"Rust\" fn e() {} \
                 unsafe impl GlobalAlloc for A { unsafe fn alloc() {} } #[metaspy::observe] impl S { fn f() {} } #[observe] fn g() {}";
     let parsed = parse(text).expect("it is Rust");
-    let left: Vec<(&str, bool)> = parsed.functions.all.iter().map(|f| (f.name.as_str(), f.skipped.is_some())).collect();
+    let left: Vec<(&str, bool)> =
+        parsed.functions.all.iter().map(|f| (f.name.as_str(), f.skipped.is_some())).collect();
     let expected = [
         ("a", true),
         ("b", false),
@@ -289,12 +317,14 @@ fn program() -> impl Strategy<Value = String> {
         Just("{ //! x\n}")
     ];
     let before = prop_oneof![Just(""), Just("async "), Just("unsafe ")];
-    let function = (before, "[a-z]{1,3}", body).prop_map(|(before, name, body)| format!("{before}fn {name}_() {body}"));
+    let function = (before, "[a-z]{1,3}", body)
+        .prop_map(|(before, name, body)| format!("{before}fn {name}_() {body}"));
     let item = prop_oneof![
         function.clone(),
         proptest::collection::vec(function.clone(), 0..3)
             .prop_map(|f| format!("impl<'a> Sé<'a> {{ {} }}", f.join(" "))),
-        proptest::collection::vec(function.clone(), 0..3).prop_map(|f| format!("mod m {{\r\n{}\r\n}}", f.join("\n"))),
+        proptest::collection::vec(function.clone(), 0..3)
+            .prop_map(|f| format!("mod m {{\r\n{}\r\n}}", f.join("\n"))),
         function.prop_map(|f| format!("/* {{ */ pub(crate) {f}")),
     ];
     proptest::collection::vec(item, 0..6).prop_map(|items| items.join("\n"))

@@ -29,7 +29,8 @@ const PRELUDE: [&str; 19] = [
     "TryInto",
 ];
 
-/// The paths of modules, types, traits and functions that other crates can name. What macros declare is not known.
+/// The paths of modules, types, traits and functions that other crates can name. What macros
+/// declare is not known.
 pub(super) struct Exported(HashSet<Vec<String>>);
 
 /// What a crate exports.
@@ -57,7 +58,13 @@ pub(super) fn of(tree: &Tree<'_>) -> Exported {
 }
 
 impl Exported {
-    fn import(&mut self, tree: &Tree<'_>, module: &[String], import: &Import, modules: &mut Vec<Vec<String>>) {
+    fn import(
+        &mut self,
+        tree: &Tree<'_>,
+        module: &[String],
+        import: &Import,
+        modules: &mut Vec<Vec<String>>,
+    ) {
         let search = Search::new(tree, module, &[], 0);
         match search.path_from(&import.path, module, &mut Walk::default()) {
             Some(Target::Module(path)) => modules.push(path),
@@ -67,14 +74,17 @@ impl Exported {
             None => {
                 let mut around = import.path.clone();
                 let Some(name) = around.segments.pop() else { return };
-                if let Some(Target::Module(path)) = search.path_from(&around, module, &mut Walk::default()) {
+                if let Some(Target::Module(path)) =
+                    search.path_from(&around, module, &mut Walk::default())
+                {
                     self.0.insert(joined(&path, &name));
                 }
             }
         }
     }
 
-    /// True if a function is as public as its item declares: other crates can name its module, or its type and trait.
+    /// True if a function is as public as its item declares: other crates can name its module, or
+    /// its type and trait.
     pub fn has(&self, search: &Search<'_, '_>, function: &Function) -> bool {
         let is_named = |named: &TypeRef| match search.owner(named) {
             Some(Owner::Local(path)) => self.0.contains(&path),
@@ -84,7 +94,10 @@ impl Exported {
             }
         };
         match (&function.self_type, &function.of_trait) {
-            (None, None) => self.0.contains(&search.module) || self.0.contains(&joined(&search.module, &function.name)),
+            (None, None) => {
+                self.0.contains(&search.module)
+                    || self.0.contains(&joined(&search.module, &function.name))
+            }
             (ty, of_trait) => [ty, of_trait].into_iter().flatten().all(is_named),
         }
     }

@@ -1,7 +1,8 @@
-//! Where the types of a crate are defined: the module tree of its source, and what paths in it mean.
+//! Where the types of a crate are defined: the module tree of its source, and what paths in it
+//! mean.
 //!
-//! The compiler resolves names after macros are expanded; this sees source only. A type that a macro makes has no
-//! definition here, and the methods of its `impl`s are marked as unresolved.
+//! The compiler resolves names after macros are expanded; this sees source only. A type that a
+//! macro makes has no definition here, and the methods of its `impl`s are marked as unresolved.
 //!
 //! A type is known by the place of its definition, not by the module of an `impl`: one type with
 //! several `impl` blocks appeared as several types, and those without calls as absent. So imports,
@@ -27,21 +28,27 @@ const PRELUDE: [(&str, &str); 5] = [
     ("Vec", "alloc::vec::Vec"),
 ];
 const PRIMITIVES: [&str; 17] = [
-    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32", "u64", "u8",
-    "usize",
+    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
+    "u32", "u64", "u8", "usize",
 ];
 /// Names that one path may lead through. Real crates stay far below; imports may go in circles.
 const STEPS: usize = 4096;
 
-/// Writes the owner of each method into its facts, and corrects what is known of returned types that are aliases.
+/// Writes the owner of each method into its facts, and corrects what is known of returned types
+/// that are aliases.
 pub(super) fn resolve(files: &mut [SourceFile]) {
     let resolved: Vec<(Vec<Resolved>, TypeWords)> = {
         let tree = Tree::new(files);
         let exported = exported::of(&tree);
-        files.iter().map(|file| (tree.of_file(file, &exported), type_words::of_file(&tree, file))).collect()
+        files
+            .iter()
+            .map(|file| (tree.of_file(file, &exported), type_words::of_file(&tree, file)))
+            .collect()
     };
     for (file, (resolved, type_words)) in files.iter_mut().zip(resolved) {
-        file.parsed.iter_mut().for_each(|parsed| parsed.functions.type_words.clone_from(&type_words));
+        file.parsed
+            .iter_mut()
+            .for_each(|parsed| parsed.functions.type_words.clone_from(&type_words));
         let functions = file.parsed.iter_mut().flat_map(|parsed| &mut parsed.functions.all);
         for (function, Resolved { owner, is_nothing, is_exported }) in functions.zip(resolved) {
             function.facts.is_unit |= is_nothing;
@@ -50,7 +57,8 @@ pub(super) fn resolve(files: &mut [SourceFile]) {
                 Some(Some(owner)) => function.facts.owner = Some(owner),
                 Some(None) => {
                     function.facts.is_unresolved = true;
-                    function.facts.owner = function.facts.of_type.as_ref().map(|name| format!("self::{name}"));
+                    function.facts.owner =
+                        function.facts.of_type.as_ref().map(|name| format!("self::{name}"));
                 }
                 None => {}
             }
@@ -89,7 +97,11 @@ impl<'s> Tree<'s> {
         for file in files {
             for around in &file.modules {
                 tree.modules.entry(around.clone()).or_default();
-                for scope in file.parsed.iter().flat_map(|parsed| &parsed.scopes).filter(|scope| scope.outer.is_none())
+                for scope in file
+                    .parsed
+                    .iter()
+                    .flat_map(|parsed| &parsed.scopes)
+                    .filter(|scope| scope.outer.is_none())
                 {
                     let path = around.iter().chain(&scope.path).cloned().collect();
                     tree.modules.entry(path).or_default().push(scope);
@@ -102,7 +114,8 @@ impl<'s> Tree<'s> {
     fn of_file(&self, file: &SourceFile, exported: &Exported) -> Vec<Resolved> {
         let Ok(parsed) = &file.parsed else { return Vec::new() };
         let of_function = |function: &crate::source::Function| {
-            let search = |around: &[String]| Search::new(self, around, &parsed.scopes, function.scope);
+            let search =
+                |around: &[String]| Search::new(self, around, &parsed.scopes, function.scope);
             Resolved {
                 owner: function.self_type.as_ref().map(|ty| {
                     let mut owners = file.modules.iter().map(|around| search(around).owner(ty));
@@ -113,18 +126,26 @@ impl<'s> Tree<'s> {
                         false => self.relative(file, ty, &parsed.scopes, function.scope),
                     }
                 }),
-                is_nothing: function
-                    .returned
-                    .as_ref()
-                    .is_some_and(|returned| file.modules.iter().all(|around| search(around).is_nothing(returned))),
-                is_exported: file.modules.iter().all(|around| exported.has(&search(around), function)),
+                is_nothing: function.returned.as_ref().is_some_and(|returned| {
+                    file.modules.iter().all(|around| search(around).is_nothing(returned))
+                }),
+                is_exported: file
+                    .modules
+                    .iter()
+                    .all(|around| exported.has(&search(around), function)),
             }
         };
         parsed.functions.all.iter().map(of_function).collect()
     }
 
     /// The owner as a path from the module on, if it is the same from all modules that a file is.
-    fn relative(&self, file: &SourceFile, ty: &TypeRef, scopes: &[Scope], scope: usize) -> Option<String> {
+    fn relative(
+        &self,
+        file: &SourceFile,
+        ty: &TypeRef,
+        scopes: &[Scope],
+        scope: usize,
+    ) -> Option<String> {
         let mut below = file.modules.iter().map(|around| {
             let search = Search::new(self, around, scopes, scope);
             match search.owner(ty)? {
@@ -133,7 +154,9 @@ impl<'s> Tree<'s> {
             }
         });
         let first = below.next()??;
-        below.all(|other| other.as_ref() == Some(&first)).then(|| format!("self::{}", first.join("::")))
+        below
+            .all(|other| other.as_ref() == Some(&first))
+            .then(|| format!("self::{}", first.join("::")))
     }
 }
 
@@ -187,7 +210,9 @@ where
         match ty {
             TypeRef::Unknown => None,
             TypeRef::Primitive(name) => Some(Owner::Foreign(vec![name.clone()])),
-            TypeRef::Path(path) if self.is_primitive(path) => Some(Owner::Foreign(path.segments.clone())),
+            TypeRef::Path(path) if self.is_primitive(path) => {
+                Some(Owner::Foreign(path.segments.clone()))
+            }
             TypeRef::Path(path) => match self.follow(self.path(path)?)? {
                 Target::Type(path) => Some(Owner::Local(path)),
                 Target::Foreign(path) => Some(Owner::Foreign(path)),
@@ -196,7 +221,8 @@ where
         }
     }
 
-    /// True for the name of a primitive, also if a module of this name is imported, as by `use std::str;`.
+    /// True for the name of a primitive, also if a module of this name is imported, as by
+    /// `use std::str;`.
     fn is_primitive(&self, path: &Path) -> bool {
         let [name] = &path.segments[..] else { return false };
         let is_primitive = !path.is_global && PRIMITIVES.contains(&name.as_str());
@@ -204,7 +230,9 @@ where
             && match self.path(path) {
                 Some(Target::Foreign(path)) => {
                     path.len() == 1
-                        || ["std", "core"].iter().any(|krate| path[0] == *krate && path[1..] == [name.clone()])
+                        || ["std", "core"]
+                            .iter()
+                            .any(|krate| path[0] == *krate && path[1..] == [name.clone()])
                 }
                 Some(Target::Module(_)) => true,
                 Some(Target::Type(_) | Target::Alias(..)) | None => false,
@@ -219,7 +247,8 @@ where
                 Some(is_of_nothing) => alias.is_result && is_of_nothing,
             },
             Some(Target::Foreign(path)) => {
-                returned.is_of_nothing.is_none() && path.ends_with(&["fmt".to_owned(), "Result".to_owned()])
+                returned.is_of_nothing.is_none()
+                    && path.ends_with(&["fmt".to_owned(), "Result".to_owned()])
             }
             _ => false,
         }
@@ -262,10 +291,14 @@ where
             _ => {
                 let here = if path.is_global { None } else { self.in_module(module, first, walk) };
                 // Before edition 2018, imports and paths that begin with `::` begin at the root.
-                let found = here.or_else(|| if rest.is_empty() { None } else { self.in_module(&[], first, walk) });
+                let found = here.or_else(|| {
+                    if rest.is_empty() { None } else { self.in_module(&[], first, walk) }
+                });
                 match found {
                     Some(found) => found,
-                    None if path.is_global || !rest.is_empty() => Target::Foreign(vec![first.clone()]),
+                    None if path.is_global || !rest.is_empty() => {
+                        Target::Foreign(vec![first.clone()])
+                    }
                     None => Target::Foreign(std_type(first)?),
                 }
             }
@@ -273,13 +306,22 @@ where
         self.descend(start, rest, walk)
     }
 
-    fn descend(&self, mut target: Target<'s>, rest: &[String], walk: &mut Walk) -> Option<Target<'s>> {
+    fn descend(
+        &self,
+        mut target: Target<'s>,
+        rest: &[String],
+        walk: &mut Walk,
+    ) -> Option<Target<'s>> {
         for segment in rest {
             target = match target {
-                Target::Module(module) if segment == "super" => Target::Module(module.split_last()?.1.to_vec()),
+                Target::Module(module) if segment == "super" => {
+                    Target::Module(module.split_last()?.1.to_vec())
+                }
                 Target::Module(module) if segment == "self" => Target::Module(module),
                 Target::Module(module) => self.in_module(&module, segment, walk)?,
-                Target::Foreign(path) => Target::Foreign(path.into_iter().chain([segment.clone()]).collect()),
+                Target::Foreign(path) => {
+                    Target::Foreign(path.into_iter().chain([segment.clone()]).collect())
+                }
                 Target::Type(_) | Target::Alias(..) => return None,
             };
         }
@@ -292,7 +334,13 @@ where
         self.in_scopes(scopes, module, name, walk)
     }
 
-    fn in_scopes(&self, scopes: &[&'s Scope], path: &[String], name: &str, walk: &mut Walk) -> Option<Target<'s>> {
+    fn in_scopes(
+        &self,
+        scopes: &[&'s Scope],
+        path: &[String],
+        name: &str,
+        walk: &mut Walk,
+    ) -> Option<Target<'s>> {
         let below = || path.iter().cloned().chain([name.to_owned()]).collect::<Vec<_>>();
         walk.steps += 1;
         let key = (path.to_vec(), name.to_owned());
@@ -307,8 +355,14 @@ where
         let imports = || scopes.iter().flat_map(|scope| &scope.imports);
         let named = |import: &&Import| import.name.as_deref() == Some(name);
         let found = declared
-            .or_else(|| imports().filter(named).find_map(|import| self.import(&import.path, scopes, path, walk)))
-            .or_else(|| scopes.iter().any(|scope| scope.made.contains(name)).then(|| Target::Type(below())))
+            .or_else(|| {
+                imports()
+                    .filter(named)
+                    .find_map(|import| self.import(&import.path, scopes, path, walk))
+            })
+            .or_else(|| {
+                scopes.iter().any(|scope| scope.made.contains(name)).then(|| Target::Type(below()))
+            })
             // A module that a macro declares has a file.
             .or_else(|| self.tree.modules.contains_key(&below()).then(|| Target::Module(below())))
             .or_else(|| {
@@ -324,7 +378,13 @@ where
     }
 
     /// What an import refers to. Imports in a function body begin at the module around it.
-    fn import(&self, path: &Path, scopes: &[&'s Scope], at: &[String], walk: &mut Walk) -> Option<Target<'s>> {
+    fn import(
+        &self,
+        path: &Path,
+        scopes: &[&'s Scope],
+        at: &[String],
+        walk: &mut Walk,
+    ) -> Option<Target<'s>> {
         let is_body = scopes.first().is_some_and(|scope| scope.outer.is_some());
         self.path_from(path, if is_body { &self.module } else { at }, walk)
     }

@@ -4,10 +4,12 @@ use super::resolve;
 use crate::source::files::SourceFile;
 use crate::source::parse;
 
-/// Resolves a crate of these files, each with the modules that it is, and compares the owners of all methods.
+/// Resolves a crate of these files, each with the modules that it is, and compares the owners of
+/// all methods.
 fn check(files: &[(&[&str], &str)], expected: &[(&str, &str)]) {
     let files = resolved(files);
-    let functions = files.iter().flat_map(|file| &file.parsed.as_ref().expect("it is Rust").functions.all);
+    let functions =
+        files.iter().flat_map(|file| &file.parsed.as_ref().expect("it is Rust").functions.all);
     let found: Vec<(String, String)> = functions
         .filter_map(|function| {
             let owner = function.facts.owner.clone()?;
@@ -15,7 +17,8 @@ fn check(files: &[(&[&str], &str)], expected: &[(&str, &str)]) {
             Some((function.name.clone(), format!("{owner}{mark}")))
         })
         .collect();
-    let found: Vec<(&str, &str)> = found.iter().map(|(name, owner)| (name.as_str(), owner.as_str())).collect();
+    let found: Vec<(&str, &str)> =
+        found.iter().map(|(name, owner)| (name.as_str(), owner.as_str())).collect();
     assert_eq!(found, expected);
 }
 
@@ -26,7 +29,9 @@ fn resolved(files: &[(&[&str], &str)]) -> Vec<SourceFile> {
             text: (*text).to_owned(),
             modules: modules
                 .iter()
-                .map(|path| path.split("::").filter(|it| !it.is_empty()).map(str::to_owned).collect())
+                .map(|path| {
+                    path.split("::").filter(|it| !it.is_empty()).map(str::to_owned).collect()
+                })
                 .collect(),
             parsed: parse(text),
         })
@@ -60,8 +65,10 @@ fn a_function_is_exported_if_other_crates_can_call_it() {
         (&["own"], own),
     ];
     let files = resolved(&files);
-    let functions = files.iter().flat_map(|file| &file.parsed.as_ref().expect("it is Rust").functions.all);
-    let exported = functions.filter(|function| function.is_exported).map(|function| function.name.as_str());
+    let functions =
+        files.iter().flat_map(|file| &file.parsed.as_ref().expect("it is Rust").functions.all);
+    let exported =
+        functions.filter(|function| function.is_exported).map(|function| function.name.as_str());
     let expected = "root around shown Shown::of_shown Shown::Clone::cloned Shown::Debug::printed Open::open_default deep globbed \
                     Globbed::of_globbed named Named::of_named";
     assert_eq!(exported.collect::<Vec<_>>().join(" "), expected);
@@ -77,7 +84,8 @@ fn a_type_is_identified_by_its_definition_from_six_modules() {
     let a = "pub mod inner { pub struct Point; impl Point { fn f1() {} } } impl self::inner::Point { fn f2() {} }";
     let b = "use crate::a::{inner::{self, *}}; impl inner::Point { fn f3() {} }";
     let c = "use super::b::*; impl Point { fn f4() {} }";
-    let d = "use crate as root; type P<'a> = &'a root::Renamed; impl Clone for P<'_> { fn f7() {} }";
+    let d =
+        "use crate as root; type P<'a> = &'a root::Renamed; impl Clone for P<'_> { fn f7() {} }";
     let owner = "crate::a::inner::Point";
     check(
         &[(&[""], root), (&["a"], a), (&["b"], b), (&["c"], c), (&["d"], d)],
@@ -181,11 +189,18 @@ fn an_alias_of_a_result_of_nothing_is_nothing() {
         fn a() -> Shown {} fn b() -> fmt::Result {} fn c() -> Done {} fn d() -> Of {} fn e() -> Of<()> {}
         fn f() -> Of<u8> {} fn g() -> Result<u8, ()> {} fn h() -> Option<()> {} fn i() -> X {}
         mod m { pub type Result<T> = std::result::Result<T, ()>; fn j() -> Result<()> {} fn k() -> super::Done {} }";
-    let mut files =
-        vec![SourceFile { path: PathBuf::new(), text: String::new(), modules: vec![Vec::new()], parsed: parse(text) }];
+    let mut files = vec![SourceFile {
+        path: PathBuf::new(),
+        text: String::new(),
+        modules: vec![Vec::new()],
+        parsed: parse(text),
+    }];
     resolve(&mut files);
     let functions = &files[0].parsed.as_ref().expect("it is Rust").functions.all;
-    let nothing = functions.iter().filter(|function| function.facts.is_unit).map(|function| function.name.as_str());
+    let nothing = functions
+        .iter()
+        .filter(|function| function.facts.is_unit)
+        .map(|function| function.name.as_str());
     assert_eq!(nothing.collect::<Vec<_>>(), ["a", "b", "c", "d", "e", "j", "k"]);
 }
 

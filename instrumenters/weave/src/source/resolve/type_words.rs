@@ -1,4 +1,5 @@
-//! Enums, traits and implementations of a file as words of a site, with the paths of their definitions.
+//! Enums, traits and implementations of a file as words of a site, with the paths of their
+//! definitions.
 
 use crate::source::condition::Condition;
 use crate::source::files::SourceFile;
@@ -9,14 +10,18 @@ use crate::source::type_items::{OfItem, TypeItem};
 
 /// The words. A file that is several modules has none, because its hooks belong to all of them.
 ///
-/// An implementation has the condition under which a build contains it: one that is left out would be one that never arrived.
+/// An implementation has the condition under which a build contains it: one that is left out would
+/// be one that never arrived.
 pub(super) fn of_file(tree: &Tree<'_>, file: &SourceFile) -> TypeWords {
-    let ([around], Ok(parsed)) = (&file.modules[..], &file.parsed) else { return TypeWords::default() };
+    let ([around], Ok(parsed)) = (&file.modules[..], &file.parsed) else {
+        return TypeWords::default();
+    };
     let word = |TypeItem { scope, of, .. }: &TypeItem| {
         let search = Search::new(tree, around, &parsed.scopes, *scope);
         let here = |name: &String| {
             let below = parsed.scopes.get(*scope).map_or(&[][..], |scope| &scope.path[..]);
-            let path: Vec<&str> = around.iter().chain(below).chain([name]).map(String::as_str).collect();
+            let path: Vec<&str> =
+                around.iter().chain(below).chain([name]).map(String::as_str).collect();
             format!("crate::{}", path.join("::"))
         };
         let path = |ty: &TypeRef| match (search.owner(ty), ty) {

@@ -12,8 +12,8 @@ use metaspy_probe::qualified;
 
 use crate::plan::{Entries, Plan, Selection, Selectors, Target};
 use crate::source::{
-    Build, CrateSource, Edit, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Spawn, Values,
-    insertions, plain,
+    Build, CrateSource, Edit, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile,
+    Spawn, Values, insertions, plain,
 };
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method, Uncarried};
@@ -99,7 +99,12 @@ impl ChosenHooks {
                 Ok(parsed) => parsed,
                 Err(why) if target.is_woven => {
                     for path in file.module_paths(&target.krate) {
-                        let method = Method { path: path + "::*", file: shown.clone(), line: 1, ..Method::default() };
+                        let method = Method {
+                            path: path + "::*",
+                            file: shown.clone(),
+                            line: 1,
+                            ..Method::default()
+                        };
                         choice.listing.skipped.push(Left::new(method, &why.to_string()));
                     }
                     continue;
@@ -109,15 +114,22 @@ impl ChosenHooks {
             if target.is_woven && entries.is_none() {
                 for spawn in choice.carried(&selectors, &parsed.functions) {
                     let Spawn { door, lines: (line, _), .. } = &parsed.functions.spawns[spawn];
-                    let uncarried = Uncarried { door: door.clone(), file: shown.clone(), line: *line, message: None };
+                    let uncarried = Uncarried {
+                        door: door.clone(),
+                        file: shown.clone(),
+                        line: *line,
+                        message: None,
+                    };
                     choice.spawns.insert((at, spawn), uncarried);
                 }
             }
             let mut is_any_selected = false;
             for (place, function) in parsed.functions.all.iter().enumerate() {
-                // A file that is several modules has one hook for all of them, and is listed for the selected ones.
+                // A file that is several modules has one hook for all of them, and is listed for
+                // the selected ones.
                 let means = |path: &String| target.is_woven && selectors.means(path, function);
-                let (selected, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
+                let (selected, others): (Vec<_>, Vec<_>) =
+                    file.paths_of(&target.krate, function).partition(means);
                 let is_selected = !selected.is_empty();
                 // Where calls are only counted, nothing depends on the test that runs.
                 let is_alone = matches!(entries, None | Some(Entries::Covered))
@@ -134,24 +146,39 @@ impl ChosenHooks {
                     Some(Entries::Counted) => (HookKind::Entry, None),
                     // A test runs until it ends.
                     Some(Entries::Covered) if !function.facts.is_test => (HookKind::Covered, None),
-                    // The context of an async call is left and entered again, maybe by another thread.
-                    Some(Entries::InContexts) if !function.facts.is_async => (HookKind::Context, None),
+                    // The context of an async call is left and entered again, maybe by another
+                    // thread.
+                    Some(Entries::InContexts) if !function.facts.is_async => {
+                        (HookKind::Context, None)
+                    }
                     _ => HookKind::of(function, (returns || types) && is_selected),
                 };
                 let subject = selected.iter().find_map(|path| selectors.subject(path, function));
                 let subject = subject.map(|subject| subject.path.clone());
-                let asked_by = selected.iter().find_map(|path| selectors.asking_for(path, function));
-                let is_trusted = function.is_exported || selected.iter().any(|path| selectors.trusts(path, function));
+                let asked_by =
+                    selected.iter().find_map(|path| selectors.asking_for(path, function));
+                let is_trusted = function.is_exported
+                    || selected.iter().any(|path| selectors.trusts(path, function));
                 let paths = if is_selected { selected } else { others };
-                let methods: Vec<Method> = paths.into_iter().map(|path| method(path, &shown, function)).collect();
+                let methods: Vec<Method> =
+                    paths.into_iter().map(|path| method(path, &shown, function)).collect();
                 for method in methods.iter().filter(|_| is_selected) {
                     choice.listing.add(method, skipped.as_deref(), less);
                 }
                 if skipped.is_none() {
-                    let has_receiver = (args || types) && function.facts.self_kind != SelfKind::None;
+                    let has_receiver =
+                        (args || types) && function.facts.self_kind != SelfKind::None;
                     let has_args = has_receiver || !function.signature.parameters.is_empty();
                     let with_args = (args || types) && is_selected && has_args;
-                    let chosen = Chosen { kind, subject, with_args, is_trusted, is_alone, asked_by, methods };
+                    let chosen = Chosen {
+                        kind,
+                        subject,
+                        with_args,
+                        is_trusted,
+                        is_alone,
+                        asked_by,
+                        methods,
+                    };
                     choice.hooks.insert((at, place), chosen);
                 }
             }
@@ -168,12 +195,18 @@ impl ChosenHooks {
         self.hooks.is_empty() && self.spawns.is_empty()
     }
 
-    /// The calls that can carry their cause, by their places among those of a file: not in functions that have no hook, because
-    /// a macro reads them, say, or because they also run at compile time.
-    fn carried<'c>(&self, selectors: &'c Selectors, functions: &'c Functions) -> impl Iterator<Item = usize> + use<'c> {
+    /// The calls that can carry their cause, by their places among those of a file: not in
+    /// functions that have no hook, because a macro reads them, say, or because they also run at
+    /// compile time.
+    fn carried<'c>(
+        &self,
+        selectors: &'c Selectors,
+        functions: &'c Functions,
+    ) -> impl Iterator<Item = usize> + use<'c> {
         let edition = self.build.edition();
         functions.spawns.iter().enumerate().filter_map(move |(at, spawn)| {
-            let around = functions.all.iter().filter(|function| function.contains(spawn.argument.start));
+            let around =
+                functions.all.iter().filter(|function| function.contains(spawn.argument.start));
             let is_woven = around.into_iter().all(|function| selectors.skipped(function).is_none());
             (is_woven && spawn.is_possible_in(edition)).then_some(at)
         })
@@ -200,7 +233,11 @@ impl ChosenHooks {
                 subject: chosen.subject.as_deref(),
                 with_args: chosen.with_args,
                 values: self.values,
-                type_words: if is_first(at) { functions.type_words.of(&self.build) } else { String::new() },
+                type_words: if is_first(at) {
+                    functions.type_words.of(&self.build)
+                } else {
+                    String::new()
+                },
                 is_trusted: chosen.is_trusted,
                 is_alone: chosen.is_alone,
             })
@@ -209,7 +246,8 @@ impl ChosenHooks {
 
     /// Shrinks the hooks that the compiler points at. Returns false if it points at none.
     pub(crate) fn yield_at(&mut self, places: &[diagnostics::Place], source: &CrateSource) -> bool {
-        let spawns: BTreeSet<Place> = places.iter().flat_map(|at| self.blamed_spawns(at, source)).collect();
+        let spawns: BTreeSet<Place> =
+            places.iter().flat_map(|at| self.blamed_spawns(at, source)).collect();
         if !spawns.is_empty() {
             let message = places.first().map(|at| at.message.as_str());
             spawns.iter().for_each(|place| self.uncarry(*place, message));
@@ -217,8 +255,11 @@ impl ChosenHooks {
         }
         let mut blamed = Vec::new();
         for at in places {
-            let blame =
-                |place| Blame { place, is_about_lifetimes: at.is_about_lifetimes, message: Some(at.message.clone()) };
+            let blame = |place| Blame {
+                place,
+                is_about_lifetimes: at.is_about_lifetimes,
+                message: Some(at.message.clone()),
+            };
             blamed.extend(self.blamed(at, source).into_iter().map(blame));
         }
         self.yield_all(&blamed)
@@ -231,8 +272,11 @@ impl ChosenHooks {
         }
         let deep = self.hooks.iter().any(|(_, chosen)| chosen.below(false).is_some());
         let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.below(false).is_some());
-        let blame =
-            |place: &Place| Blame { place: *place, is_about_lifetimes: false, message: message.map(str::to_owned) };
+        let blame = |place: &Place| Blame {
+            place: *place,
+            is_about_lifetimes: false,
+            message: message.map(str::to_owned),
+        };
         let most: Vec<Blame> = most.map(|(place, _)| blame(place)).collect();
         self.yield_all(&most);
     }
@@ -245,19 +289,23 @@ impl ChosenHooks {
         }
     }
 
-    /// The calls with a carried cause that may cause an error: those at its place, or else those of the functions around it.
+    /// The calls with a carried cause that may cause an error: those at its place, or else those of
+    /// the functions around it.
     fn blamed_spawns(&self, at: &diagnostics::Place, source: &CrateSource) -> Vec<Place> {
         let path = plain(&at.file);
         let is_on_line = |(first, last): (u32, u32)| (first..=last).contains(&at.line);
         let mut on_line = Vec::new();
         let mut around = Vec::new();
-        for (&(file, place), _) in self.spawns.iter().filter(|(_, spawn)| Path::new(&spawn.file) == path) {
+        for (&(file, place), _) in
+            self.spawns.iter().filter(|(_, spawn)| Path::new(&spawn.file) == path)
+        {
             let Some(functions) = source.functions(file) else { continue };
             let Spawn { lines, argument, .. } = &functions.spawns[place];
             if is_on_line(*lines) {
                 on_line.push((file, place));
             }
-            let mut outer = functions.all.iter().filter(|function| function.contains(argument.start));
+            let mut outer =
+                functions.all.iter().filter(|function| function.contains(argument.start));
             if outer.any(|function| is_on_line(function.lines)) {
                 around.push((file, place));
             }
@@ -277,31 +325,49 @@ impl ChosenHooks {
         }
     }
 
-    /// The hooks that may cause an error: all deep hooks around its place, or else the innermost hook.
+    /// The hooks that may cause an error: all deep hooks around its place, or else the innermost
+    /// hook.
     fn blamed(&self, at: &diagnostics::Place, source: &CrateSource) -> Vec<Place> {
         let file = plain(&at.file);
         let is_around = |chosen: &Chosen| {
             let Method { line: first, lines, file: own, .. } = chosen.method();
             (*first..first + lines).contains(&at.line) && Path::new(own) == file
         };
-        let on_line: Vec<(Place, &Chosen)> =
-            self.hooks.iter().filter(|(_, chosen)| is_around(chosen)).map(|(place, chosen)| (*place, chosen)).collect();
-        let body = |&(file, place): &Place| source.functions(file).map_or(0..0, |of| of.all[place].body.clone());
-        // Several functions may be on the line. An error in none of their bodies may be the fault of each.
-        let byte = on_line.get(1).and_then(|((file, _), _)| self.original_byte(*file, at.byte?, source));
-        let is_in_body = |place: &Place| byte.is_some_and(|byte| (body(place).start..=body(place).end).contains(&byte));
-        let in_body: Vec<(Place, &Chosen)> = on_line.iter().filter(|(place, _)| is_in_body(place)).copied().collect();
+        let on_line: Vec<(Place, &Chosen)> = self
+            .hooks
+            .iter()
+            .filter(|(_, chosen)| is_around(chosen))
+            .map(|(place, chosen)| (*place, chosen))
+            .collect();
+        let body = |&(file, place): &Place| {
+            source.functions(file).map_or(0..0, |of| of.all[place].body.clone())
+        };
+        // Several functions may be on the line. An error in none of their bodies may be the fault
+        // of each.
+        let byte =
+            on_line.get(1).and_then(|((file, _), _)| self.original_byte(*file, at.byte?, source));
+        let is_in_body = |place: &Place| {
+            byte.is_some_and(|byte| (body(place).start..=body(place).end).contains(&byte))
+        };
+        let in_body: Vec<(Place, &Chosen)> =
+            on_line.iter().filter(|(place, _)| is_in_body(place)).copied().collect();
         let around = if in_body.is_empty() { on_line } else { in_body };
-        let deep = around.iter().filter(|(_, chosen)| chosen.kind.is_deep()).map(|(place, _)| *place);
+        let deep =
+            around.iter().filter(|(_, chosen)| chosen.kind.is_deep()).map(|(place, _)| *place);
         let deep: Vec<Place> = deep.collect();
         if !deep.is_empty() {
             return deep;
         }
         let least = around.iter().map(|(place, _)| body(place).len()).min();
-        around.iter().map(|(place, _)| *place).filter(|place| Some(body(place).len()) == least).collect()
+        around
+            .iter()
+            .map(|(place, _)| *place)
+            .filter(|place| Some(body(place).len()) == least)
+            .collect()
     }
 
-    /// The byte of the original text that a byte of the woven text comes from; of a hook, the byte that it stands before.
+    /// The byte of the original text that a byte of the woven text comes from; of a hook, the byte
+    /// that it stands before.
     fn original_byte(&self, file: usize, woven: usize, source: &CrateSource) -> Option<usize> {
         let mut inserted = 0;
         for (at, hook) in insertions(self.edits(file, source.functions(file)?)) {
@@ -318,7 +384,9 @@ impl ChosenHooks {
 
     fn yield_all(&mut self, blamed: &[Blame]) -> bool {
         let mut yielded = BTreeSet::new();
-        for Blame { place, is_about_lifetimes, message } in blamed.iter().filter(|blame| yielded.insert(blame.place)) {
+        for Blame { place, is_about_lifetimes, message } in
+            blamed.iter().filter(|blame| yielded.insert(blame.place))
+        {
             let Some(chosen) = self.hooks.get_mut(place) else { continue };
             let message = message.as_deref();
             match chosen.below(*is_about_lifetimes) {
@@ -326,7 +394,11 @@ impl ChosenHooks {
                     // A hook that only counts beginnings has no subject.
                     let is_lost = kind == HookKind::Began && chosen.subject.is_some();
                     let asked_by = chosen.asked_by.as_deref().filter(|_| is_lost);
-                    for method in chosen.methods.iter().filter(|_| !chosen.is_alone && kind != HookKind::WholeLent) {
+                    for method in chosen
+                        .methods
+                        .iter()
+                        .filter(|_| !chosen.is_alone && kind != HookKind::WholeLent)
+                    {
                         self.listing.lighten(method, message, asked_by);
                     }
                     (chosen.kind, chosen.with_args) = (kind, with_args);
@@ -365,9 +437,13 @@ fn method(path: String, file: &str, function: &Function) -> Method {
         is_test_only,
         ..
     } = function.facts.clone();
-    let module =
-        path.strip_suffix(&function.name).and_then(|path| path.strip_suffix("::")).unwrap_or_default().to_owned();
-    let path = if module.is_empty() { path } else { format!("{module}::{}", qualified(&function.name)) };
+    let module = path
+        .strip_suffix(&function.name)
+        .and_then(|path| path.strip_suffix("::"))
+        .unwrap_or_default()
+        .to_owned();
+    let path =
+        if module.is_empty() { path } else { format!("{module}::{}", qualified(&function.name)) };
     Method {
         module,
         path,

@@ -13,8 +13,12 @@ struct Case {
 
 impl Case {
     fn new(text: &str, selection: Selection, is_woven: bool, as_test: bool) -> Case {
-        let file =
-            SourceFile { path: "lib.rs".into(), text: text.into(), modules: vec![Vec::new()], parsed: parse(text) };
+        let file = SourceFile {
+            path: "lib.rs".into(),
+            text: text.into(),
+            modules: vec![Vec::new()],
+            parsed: parse(text),
+        };
         let source = CrateSource { files: vec![file], ..CrateSource::default() };
         let target = Target {
             package: "a@0.1.0".into(),
@@ -26,7 +30,13 @@ impl Case {
             stamp: String::new(),
         };
         let listing = Listing::of(&target, Path::new("lib.rs"), SharedLibrary::None);
-        let plan = Plan { dir: PathBuf::new(), cache: PathBuf::new(), selection, targets: BTreeMap::new(), core: None };
+        let plan = Plan {
+            dir: PathBuf::new(),
+            cache: PathBuf::new(),
+            selection,
+            targets: BTreeMap::new(),
+            core: None,
+        };
         let choice = ChosenHooks::new(
             &plan,
             &target,
@@ -47,7 +57,8 @@ impl Case {
         let functions = &self.source.files[0].parsed.as_ref().expect("it is Rust").functions;
         let shown = self.choice.hooks(0, functions).into_iter().map(|hook| {
             let text = hook.before();
-            let (_, called) = text.split_once(&format!("{EXTERN_CRATE}::")).expect("it is a macro of the hooks");
+            let (_, called) =
+                text.split_once(&format!("{EXTERN_CRATE}::")).expect("it is a macro of the hooks");
             format!("{} {}", called.split('!').next().unwrap_or_default(), hook.function.name)
         });
         assert_eq!(shown.collect::<Vec<_>>(), expected);
@@ -155,7 +166,8 @@ fn what_a_function_cannot_take_by_its_looks_is_not_tried() {
 #[test]
 fn of_hooks_around_a_line_the_deep_ones_yield_first_and_then_the_innermost() {
     let selection = Selection { returns: true, closures: true, ..Selection::default() };
-    let mut case = Case::new("fn f() {\n    g(|| {\n        1\n    });\n}\n", selection, true, false);
+    let mut case =
+        Case::new("fn f() {\n    g(|| {\n        1\n    });\n}\n", selection, true, false);
     case.check(&["whole f", "hook f::{closure#1}"]);
     case.refuse(3);
     case.check(&["hook f", "hook f::{closure#1}"]);
@@ -203,14 +215,15 @@ fn where_the_compiler_points_nowhere_those_that_see_most_yield_first() {
 
 #[test]
 fn unselected_tests_have_a_light_hook_and_stand_in_no_list() {
-    let text =
-        "#[test]\nfn one() {\n}\nfn two() {\n}\n#[tokio::test]\nasync fn three() {\n}\n#[test] const fn four() {}";
-    let selection = Selection { weave: vec!["two".into()], returns: true, args: true, ..Selection::default() };
+    let text = "#[test]\nfn one() {\n}\nfn two() {\n}\n#[tokio::test]\nasync fn three() {\n}\n#[test] const fn four() {}";
+    let selection =
+        Selection { weave: vec!["two".into()], returns: true, args: true, ..Selection::default() };
     let mut case = Case::new(text, selection.clone(), true, true);
     case.check(&["hook one", "whole two", "polled three"]);
     case.check_lists(&["a::two"], &[], &[]);
     let functions = &case.source.files[0].parsed.as_ref().expect("it is Rust").functions;
-    let is_alone: Vec<bool> = case.choice.hooks(0, functions).iter().map(|hook| hook.is_alone).collect();
+    let is_alone: Vec<bool> =
+        case.choice.hooks(0, functions).iter().map(|hook| hook.is_alone).collect();
     assert_eq!(is_alone, [true, false, true]);
     case.choice.leave_all(None);
     case.check_lists(&[], &[], &["a::two: the compiler refuses the hook"]);
@@ -223,8 +236,14 @@ fn unselected_tests_have_a_light_hook_and_stand_in_no_list() {
 fn a_subject_is_a_parameter_only_on_request() {
     let subjects = vec!["a::*=first".to_owned(), "g=self.id".to_owned()];
     let selection = Selection { subjects, ..Selection::default() };
-    let case = Case::new("fn f(first: u8) {}\nimpl S { fn g(&self) {} }\nfn g() {}", selection, true, false);
+    let case = Case::new(
+        "fn f(first: u8) {}\nimpl S { fn g(&self) {} }\nfn g() {}",
+        selection,
+        true,
+        false,
+    );
     let functions = &case.source.files[0].parsed.as_ref().expect("it is Rust").functions;
-    let subjects: Vec<Option<&str>> = case.choice.hooks(0, functions).iter().map(|hook| hook.subject).collect();
+    let subjects: Vec<Option<&str>> =
+        case.choice.hooks(0, functions).iter().map(|hook| hook.subject).collect();
     assert_eq!(subjects, [Some("first"), Some("self.id"), Some("self.id")]);
 }

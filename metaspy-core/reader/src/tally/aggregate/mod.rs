@@ -147,7 +147,8 @@ impl<'a> Aggregation<'a> {
     /// Adds up like [`Aggregation::all`]. Each thread takes its own stretch of time.
     pub fn on_threads(&self, threads: usize) -> PartialTally {
         let units = self.ring.units();
-        let stretches: Vec<(usize, &[Unit])> = units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();
+        let stretches: Vec<(usize, &[Unit])> =
+            units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();
         let workers = scan::each(
             &stretches,
             threads,
@@ -197,7 +198,8 @@ impl<'a> Aggregation<'a> {
     fn enter_lanes(&self, worker: &mut Worker<'a>, unit: Unit) -> Option<()> {
         for place in unit.places(self.ring) {
             let Some(head) = self.ring.head(place) else { continue };
-            let known = worker.self_times.as_ref().is_none_or(|self_times| self_times.knows(head.lane));
+            let known =
+                worker.self_times.as_ref().is_none_or(|self_times| self_times.knows(head.lane));
             let block = worker.block.as_mut()?;
             if known || !self.ring.load(place, block) {
                 continue;
@@ -206,7 +208,8 @@ impl<'a> Aggregation<'a> {
             let Some(first) = block.events().next() else { continue };
             let mut self_times = worker.self_times.take()?;
             self_times.turn_to(head.lane);
-            let clear = self_times.begin_at(self.ring, &head, &first, |head, slot| self.row(worker, head, slot));
+            let clear = self_times
+                .begin_at(self.ring, &head, &first, |head, slot| self.row(worker, head, slot));
             for (row, end) in self_times.open_rows() {
                 worker.cover(row, head.lane, end, end);
             }
@@ -219,19 +222,22 @@ impl<'a> Aggregation<'a> {
         Some(())
     }
 
-    /// Notes the calls that are open when the first stored block of a lane begins, and that are not stored themselves.
+    /// Notes the calls that are open when the first stored block of a lane begins, and that are not
+    /// stored themselves.
     fn enter_outside(&self, worker: &mut Worker<'a>, block: &Block) {
         for mark in block.open_marks() {
             let Some(call) = OpenCall::read(mark) else {
                 let unnamed = Unnamed::read(mark[2]);
-                let is_partly_known = if self.by == By::Site { unnamed.sites } else { unnamed.any() };
+                let is_partly_known =
+                    if self.by == By::Site { unnamed.sites } else { unnamed.any() };
                 if let Some(self_times) = worker.self_times.as_mut().filter(|_| is_partly_known) {
                     self_times.outside_is_partly_known();
                 }
                 continue;
             };
-            let is_stored =
-                |id: EventId| self.folds.first_stored(id.sequence()) <= id.slot() && self.ring.peek(id).is_some();
+            let is_stored = |id: EventId| {
+                self.folds.first_stored(id.sequence()) <= id.slot() && self.ring.peek(id).is_some()
+            };
             if EventId::from_raw(call.id).is_some_and(is_stored) {
                 continue;
             }
@@ -297,10 +303,15 @@ impl<'a> Aggregation<'a> {
                 self.enter_outside(worker, block);
             }
         }
-        // The compiler specialises the loop for each way of finding rows, because it runs once for each event.
+        // The compiler specialises the loop for each way of finding rows, because it runs once for
+        // each event.
         match (self.plain, self.by) {
             (Some(levels), By::Site) => self.events(worker, block, |worker, slot| {
-                if levels.contains(slot.end) { worker.part.row(By::Site, Some(slot.site), None) as u32 } else { NO_ROW }
+                if levels.contains(slot.end) {
+                    worker.part.row(By::Site, Some(slot.site), None) as u32
+                } else {
+                    NO_ROW
+                }
             }),
             (Some(levels), By::Subject) => self.events(worker, block, |worker, slot| {
                 if levels.contains(slot.end) {
@@ -321,7 +332,12 @@ impl<'a> Aggregation<'a> {
     }
 
     #[inline(always)]
-    fn events(&self, worker: &mut Worker<'a>, block: &Block, mut row: impl FnMut(&mut Worker<'a>, &Slot) -> u32) {
+    fn events(
+        &self,
+        worker: &mut Worker<'a>,
+        block: &Block,
+        mut row: impl FnMut(&mut Worker<'a>, &Slot) -> u32,
+    ) {
         let head = block.head;
         let mut now = head.base;
         for record in block.records() {
@@ -381,20 +397,30 @@ impl<'a> Aggregation<'a> {
         worker.covers.leave(head.lane, now);
     }
 
-    /// Notes the time of a folded event of a block that is kept for others: its rows count it already.
+    /// Notes the time of a folded event of a block that is kept for others: its rows count it
+    /// already.
     #[cold]
     fn folded(&self, worker: &mut Worker<'a>, head: &Head, mark: &MarkSlot<'_>) {
         let [key, last] = [mark.words[0], mark.words[1]];
         let is_async = |site: u32| self.asyncs.get(site as usize).copied().unwrap_or(false);
-        let Some(site) = slot::folded_site(mark.event).filter(|&site| !is_async(site)) else { return };
+        let Some(site) = slot::folded_site(mark.event).filter(|&site| !is_async(site)) else {
+            return;
+        };
         if slot::level(last) > 0 || slot::is_running(last) || !slot::is_timed(last) {
             return;
         }
         let kind = slot::kind(last);
-        let row = self.row_outside(worker, &OpenCall { id: 0, key, site, kind, is_end_marked: false });
+        let row =
+            self.row_outside(worker, &OpenCall { id: 0, key, site, kind, is_end_marked: false });
         let start = head.base.saturating_add(mark.start);
         if let Some(cell) = worker.part.cells.get_mut(row as usize) {
-            worker.covers.add(&mut cell.cover, row, head.lane, start, start.saturating_add(slot::span(last)));
+            worker.covers.add(
+                &mut cell.cover,
+                row,
+                head.lane,
+                start,
+                start.saturating_add(slot::span(last)),
+            );
         }
     }
 
@@ -413,7 +439,8 @@ impl<'a> Aggregation<'a> {
     /// Returns true if a cause of an async call is in the same row: its polls may contain those of
     /// the call.
     fn is_inside_same_row(&self, worker: &mut Worker<'a>, call: u64, row: u32) -> bool {
-        let mut next = EventId::from_raw(call).and_then(|id| self.ring.peek(id)).map(|(_, slot)| slot.cause);
+        let mut next =
+            EventId::from_raw(call).and_then(|id| self.ring.peek(id)).map(|(_, slot)| slot.cause);
         for _ in 0..CAUSES_MOST {
             let Some(id) = next.and_then(EventId::from_raw) else { return false };
             let Some((head, slot)) = self.ring.peek(id) else { return false };
@@ -429,7 +456,10 @@ impl<'a> Aggregation<'a> {
     #[cold]
     fn overlong(&self, worker: &mut Worker<'a>, mark: &MarkSlot<'_>) {
         let peek = |id| EventId::from_raw(id).and_then(|id| self.ring.peek(id));
-        let Some((head, slot)) = peek(mark.event).filter(|(_, slot)| slot.span() == Some(SPAN_MAX)) else { return };
+        let Some((head, slot)) = peek(mark.event).filter(|(_, slot)| slot.span() == Some(SPAN_MAX))
+        else {
+            return;
+        };
         // If the event has left the window, the pages have its whole length.
         let beyond = mark.words[0].saturating_sub(SPAN_MAX);
         let row = self.row(worker, &head, &slot);
@@ -444,7 +474,8 @@ impl<'a> Aggregation<'a> {
 
     /// Returns the row of an event; [`NO_ROW`] if it is not selected.
     fn row(&self, worker: &mut Worker<'a>, head: &Head, slot: &Slot) -> u32 {
-        if !self.scope.epochs.contains(&head.epoch) || !self.matcher.matches(self.ring, head, slot, &mut worker.memory)
+        if !self.scope.epochs.contains(&head.epoch)
+            || !self.matcher.matches(self.ring, head, slot, &mut worker.memory)
         {
             return NO_ROW;
         }
@@ -476,7 +507,10 @@ impl<'a> Aggregation<'a> {
     fn is_under(&self, worker: &mut Worker<'a>, under: EventId, id: EventId, slot: &Slot) -> bool {
         let reached = Reached(|id: EventId, _: &Slot| id == under);
         id != under
-            && worker.under.as_mut().is_some_and(|reasons| reasons.inherited(self.ring, id, slot, &reached) == 1)
+            && worker
+                .under
+                .as_mut()
+                .is_some_and(|reasons| reasons.inherited(self.ring, id, slot, &reached) == 1)
     }
 
     /// Returns the root causes of an event, as a value of [`Roots`].
@@ -527,7 +561,8 @@ impl Cell {
             failed: of(Outcome::Failed),
             panicked: of(Outcome::Panicked),
             cancelled: of(Outcome::Cancelled),
-            // The outcome of a moved event is in the pages, as the end of an event that still runs in this sum.
+            // The outcome of a moved event is in the pages, as the end of an event that still runs
+            // in this sum.
             running: of(Outcome::Running) + of(Outcome::Moved),
             ..Measure::default()
         };

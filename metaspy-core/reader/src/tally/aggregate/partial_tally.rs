@@ -135,7 +135,9 @@ impl PartialTally {
             tally.self_exact &= measure.timed == 0 || knows_self;
             let (site, kind) = match by {
                 By::Site | By::RootCause | By::Sender => (key.key, 0),
-                By::Subject | By::SiteSubject | By::SenderSubject => (key.who, high(key.who) as u16),
+                By::Subject | By::SiteSubject | By::SenderSubject => {
+                    (key.who, high(key.who) as u16)
+                }
             };
             each(TallyRow {
                 site: (site as u32).checked_sub(1).map(SiteId),
@@ -146,7 +148,8 @@ impl PartialTally {
         tally
     }
 
-    /// Replaces the rows of sets of root causes by rows of their sites. A call counts in the row of each.
+    /// Replaces the rows of sets of root causes by rows of their sites. A call counts in the row of
+    /// each.
     pub(super) fn divide_roots(&mut self, roots: &Roots) {
         for row in 0..self.cells.len() {
             let Some(value) = (self.table.keys()[row].key as u32).checked_sub(1) else { continue };

@@ -1,6 +1,7 @@
 //! The reader answers for any input: recordings, streams, filters and selectors.
 //!
-//! `PROPTEST_CASES=200000 cargo test -p metaspy-reader --release --lib hostile` runs for about an hour on one core.
+//! `PROPTEST_CASES=200000 cargo test -p metaspy-reader --release --lib hostile` runs for about an
+//! hour on one core.
 
 mod recording;
 mod stream;
@@ -8,7 +9,8 @@ mod text;
 
 use proptest::prelude::ProptestConfig;
 
-/// `PROPTEST_CASES` cases of each test; `few` where the variable is not set, because a test of all must be quick.
+/// `PROPTEST_CASES` cases of each test; `few` where the variable is not set, because a test of all
+/// must be quick.
 fn cases(few: u32) -> ProptestConfig {
     // `with_cases` alone takes no notice of the variable.
     let is_set = std::env::var_os("PROPTEST_CASES").is_some();

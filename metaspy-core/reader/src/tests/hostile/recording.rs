@@ -16,19 +16,30 @@ use crate::tests::{busy, node};
 pub(super) fn read_everything(store: &Store) {
     let mut store = store.clone();
     let _ = store.refresh();
-    let (all, wanted) = (Filter::all(), "site:measure subject:#3 cause:layout quick lane:main -epoch:7 took:<1s");
+    let (all, wanted) =
+        (Filter::all(), "site:measure subject:#3 cause:layout quick lane:main -epoch:7 took:<1s");
     let wanted: Filter = wanted.parse().expect("a filter");
     for filter in [&all, &wanted] {
         for from in [Position::Start, Position::End, Position::At { tick: 5_000 }] {
-            for page in [store.forward(from, filter, 20, 5_000), store.backward(from, filter, 20, 5_000)] {
+            for page in
+                [store.forward(from, filter, 20, 5_000), store.backward(from, filter, 20, 5_000)]
+            {
                 for event in page.events {
                     let _ = (store.event(event.id), store.details(event.id), store.links(event.id));
                     let _ = (store.gap(event.id), store.polls(event.id), store.effects(event.id));
+                    let _ = (
+                        store.event_marks(event.id),
+                        store.remote_cause(&event),
+                        store.event_of_span(event.id.raw()),
+                    );
                     let _ =
-                        (store.event_marks(event.id), store.remote_cause(&event), store.event_of_span(event.id.raw()));
-                    let _ = (store.causes(event.id).take(50).count(), store.causes(event.id).origin());
-                    let _ = (store.site_path(event.site), event.subject.map(|subject| store.subject_text(subject)));
-                    let _ = (store.time_ns(event.start), store.real_ns(event.start), store.rank(from));
+                        (store.causes(event.id).take(50).count(), store.causes(event.id).origin());
+                    let _ = (
+                        store.site_path(event.site),
+                        event.subject.map(|subject| store.subject_text(subject)),
+                    );
+                    let _ =
+                        (store.time_ns(event.start), store.real_ns(event.start), store.rank(from));
                 }
             }
         }
@@ -43,16 +54,28 @@ pub(super) fn read_everything(store: &Store) {
     if let Some(index) = EffectsIndex::build(&store, |_, _| true) {
         let _ = under.map(|id| index.effects(id));
     }
-    let _ =
-        (store.totals(), store.verify(), store.lanes(), store.header(), store.end_state(), store.position_after(77));
+    let _ = (
+        store.totals(),
+        store.verify(),
+        store.lanes(),
+        store.header(),
+        store.end_state(),
+        store.position_after(77),
+    );
     let _ = (store.relations_of(node(1)), store.labelled().count(), store.tick_at_ns(u64::MAX));
 }
 
 pub(super) fn rich() -> Writer {
     let (mut writer, ids) = busy(2, 2, 9_000, 4);
-    writer.details(0, 900_000, ids[3], &[0, 1, 2, 9, 0, b'a', b'b', 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x1b, 0xff]);
+    writer.details(
+        0,
+        900_000,
+        ids[3],
+        &[0, 1, 2, 9, 0, b'a', b'b', 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x1b, 0xff],
+    );
     let more = [(Mark::Gap, 1), (Mark::Sent, 0), (Mark::Remote, 1)];
-    for (mark, lane) in [(Mark::Link, 0), (Mark::End, 1), (Mark::Polls, 0)].into_iter().chain(more) {
+    for (mark, lane) in [(Mark::Link, 0), (Mark::End, 1), (Mark::Polls, 0)].into_iter().chain(more)
+    {
         writer.mark(lane, 900_001, mark, [ids[5].raw(), ids[4].raw(), 3]);
     }
     writer.event(Draft { start: 900_002, span: None, cause: Some(ids[1]), ..Draft::default() });

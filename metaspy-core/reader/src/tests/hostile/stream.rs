@@ -34,7 +34,8 @@ struct Pieces<'b> {
 
 impl Read for Pieces<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let size = self.sizes.get(self.turn % self.sizes.len().max(1)).copied().unwrap_or(usize::MAX);
+        let size =
+            self.sizes.get(self.turn % self.sizes.len().max(1)).copied().unwrap_or(usize::MAX);
         self.turn += 1;
         let taken = size.max(1).min(buffer.len()).min(self.bytes.len());
         buffer[..taken].copy_from_slice(&self.bytes[..taken]);

@@ -48,7 +48,11 @@ fn piece() -> impl Strategy<Value = String> {
         "\u{202e}",
         "\0",
     ]);
-    prop_oneof![word.prop_map(str::to_owned), any::<char>().prop_map(String::from), "[a-z:*<>#@\" -]{0,12}"]
+    prop_oneof![
+        word.prop_map(str::to_owned),
+        any::<char>().prop_map(String::from),
+        "[a-z:*<>#@\" -]{0,12}"
+    ]
 }
 
 fn text() -> impl Strategy<Value = String> {

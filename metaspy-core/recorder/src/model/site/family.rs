@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::site::{Site, SiteDef, register_dynamic_in};
 
-/// Sites that are registered while a program runs and belong together: the kinds of announcements of one bus, for example.
-/// Arming a family arms its later sites, too.
+/// Sites that are registered while a program runs and belong together: the kinds of announcements
+/// of one bus, for example. Arming a family arms its later sites, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Family(u32);
 

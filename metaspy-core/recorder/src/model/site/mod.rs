@@ -1,7 +1,8 @@
 //! Sites: the places in the code that can emit.
 //!
-//! A site is a `static`, one per source function whatever its type arguments, and known before `main`: a site that
-//! never ran can be named, listed and armed. Observed and woven code have the same sites, in one section of the program.
+//! A site is a `static`, one per source function whatever its type arguments, and known before
+//! `main`: a site that never ran can be named, listed and armed. Observed and woven code have the
+//! same sites, in one section of the program.
 
 mod family;
 mod registry;

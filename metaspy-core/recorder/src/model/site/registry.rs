@@ -1,5 +1,5 @@
-//! All sites of the process: those that the linker collected, observed and woven ones, and those that instrumenters made
-//! at run time.
+//! All sites of the process: those that the linker collected, observed and woven ones, and those
+//! that instrumenters made at run time.
 
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -70,7 +70,8 @@ fn aim(site: &'static Site) {
     site.counted.store((&raw const site.tally).cast_mut(), Release);
 }
 
-/// Lets cells be compared with another word, or again with the site's own. Sites that were made at run time have no cells.
+/// Lets cells be compared with another word, or again with the site's own. Sites that were made at
+/// run time have no cells.
 pub fn compare_with(site: &'static Site, word: Option<&'static AtomicU64>) {
     match word {
         _ if site.id.load(Relaxed) as usize > LINKED.load(Relaxed) => {}
@@ -115,8 +116,8 @@ pub fn by_id(id: SiteId) -> Option<&'static Site> {
     sites.get((id.0 as usize).checked_sub(1)?).copied()
 }
 
-/// Makes a site at run time: a production of a grammar that was read from a file, say. It lives as long as the
-/// process.
+/// Makes a site at run time: a production of a grammar that was read from a file, say. It lives as
+/// long as the process.
 pub fn register_dynamic(def: SiteDef) -> &'static Site {
     register_dynamic_in(Family::NONE, def)
 }

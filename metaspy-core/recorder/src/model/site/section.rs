@@ -1,4 +1,5 @@
-//! The section of the program in which the linker collects sites. [`metaspy_probe::register!`] puts them there.
+//! The section of the program in which the linker collects sites. [`metaspy_probe::register!`] puts
+//! them there.
 //!
 //! Sites are statics of one layout, and observed and woven ones are side by side in one section, so
 //! the arm word is one load for both. They do not register at their first call, because a site that
@@ -22,7 +23,12 @@ pub fn doors() -> impl Iterator<Item = &'static Site> {
     linked().iter().filter(|site| site.is_door())
 }
 
-#[cfg(not(any(target_vendor = "apple", target_os = "windows", target_os = "uefi", target_family = "wasm")))]
+#[cfg(not(any(
+    target_vendor = "apple",
+    target_os = "windows",
+    target_os = "uefi",
+    target_family = "wasm"
+)))]
 mod bounds {
     //! The section between two symbols of the linker.
 
@@ -101,7 +107,7 @@ mod bounds {
 #[cfg(not(target_family = "wasm"))]
 fn between(start: *const Site, stop: *const Site) -> &'static [Site] {
     let length = (stop.addr() - start.addr()) / size_of::<Site>();
-    // SAFETY: the linker puts statics of this type between the two, and nothing else is in a section of that name. They are
-    // atomics and texts, which any thread may read.
+    // SAFETY: the linker puts statics of this type between the two, and nothing else is in a
+    // section of that name. They are atomics and texts, which any thread may read.
     unsafe { std::slice::from_raw_parts(start, length) }
 }

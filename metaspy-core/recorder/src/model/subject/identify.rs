@@ -4,7 +4,8 @@ use crate::subject::{Owner, Subject};
 
 /// The subject that a value is.
 ///
-/// Keys are at most 64 bits wide and must not be reused while a recording runs. For keys of a type of your own:
+/// Keys are at most 64 bits wide and must not be reused while a recording runs. For keys of a type
+/// of your own:
 ///
 /// ```
 /// use metaspy_recorder::subject::{Identify, Kind, Subject};

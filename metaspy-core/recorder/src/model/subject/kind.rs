@@ -7,7 +7,8 @@ pub use metaspy_probe::KindId;
 use crate::platform::saving;
 use crate::subject::registry::{Nature, register, register_owned};
 
-/// A kind of subjects, as a `static` beside the [`Identify`](crate::subject::Identify) impl that uses it.
+/// A kind of subjects, as a `static` beside the [`Identify`](crate::subject::Identify) impl that
+/// uses it.
 pub struct Kind {
     name: &'static str,
     nature: Nature,
@@ -20,13 +21,14 @@ impl Kind {
         Kind { name, nature: Nature::Own, id: AtomicU16::new(0) }
     }
 
-    /// A kind whose keys have one meaning in every process, for example requests that travel. If several recordings are read
-    /// as one, equal keys are one subject.
+    /// A kind whose keys have one meaning in every process, for example requests that travel. If
+    /// several recordings are read as one, equal keys are one subject.
     pub const fn across_processes(name: &'static str) -> Self {
         Kind { name, nature: Nature::Across, id: AtomicU16::new(0) }
     }
 
-    /// A kind whose keys are addresses: Rust moves values and reuses memory, so such a subject is a place.
+    /// A kind whose keys are addresses: Rust moves values and reuses memory, so such a subject is a
+    /// place.
     pub const fn place_of(name: &'static str) -> Self {
         Kind { name, nature: Nature::Place, id: AtomicU16::new(0) }
     }
@@ -36,7 +38,9 @@ impl Kind {
     pub fn id(&self) -> KindId {
         match self.id.load(Ordering::Relaxed) {
             // SAFETY: the function expects a kind.
-            0 => KindId(unsafe { saving::call(register_at, std::ptr::from_ref(self).cast()) } as u16),
+            0 => {
+                KindId(unsafe { saving::call(register_at, std::ptr::from_ref(self).cast()) } as u16)
+            }
             id => KindId(id),
         }
     }
@@ -54,7 +58,8 @@ unsafe extern "C" fn register_at(kind: *const u8) -> usize {
     unsafe { &*kind.cast::<Kind>() }.register().0.into()
 }
 
-/// One of several owners of equal keys: each tree of nodes has one, so that node 5 of two trees are two subjects.
+/// One of several owners of equal keys: each tree of nodes has one, so that node 5 of two trees are
+/// two subjects.
 ///
 /// One process distinguishes at most 65,000 owners. The rest share a kind whose name states this.
 #[derive(Debug)]

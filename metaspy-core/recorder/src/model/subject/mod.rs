@@ -1,7 +1,7 @@
 //! Subjects: the domain objects that events are about, by identity.
 //!
-//! Identity is kind and key together. `NodeId(5)` of two trees, and `Entity(5)`, are three subjects: the kind says
-//! whose key it is. It belongs to the [`Identify`] impl, never to the site.
+//! Identity is kind and key together. `NodeId(5)` of two trees, and `Entity(5)`, are three
+//! subjects: the kind says whose key it is. It belongs to the [`Identify`] impl, never to the site.
 
 mod identify;
 mod kind;

@@ -7,9 +7,11 @@ use metaspy_probe::Text;
 
 use crate::subject::{Identify, Kind, KindId, Nature, Subject, kind_of_type};
 
-/// An identity of its own, as a field of an object: it survives moves, and no two objects share one.
+/// An identity of its own, as a field of an object: it survives moves, and no two objects share
+/// one.
 ///
-/// A clone is another object, so it gets a new identity; two ids are equal only if they are the same object's.
+/// A clone is another object, so it gets a new identity; two ids are equal only if they are the
+/// same object's.
 ///
 /// ```
 /// use metaspy_recorder::subject::ObjectId;
@@ -78,14 +80,19 @@ mod tests {
 
     #[test]
     fn the_kind_of_an_object_is_its_type_and_no_kind_of_the_domain() {
-        static OF_THE_DOMAIN: Kind = Kind::new("metaspy_recorder::model::subject::object_id::tests::Widget");
+        static OF_THE_DOMAIN: Kind =
+            Kind::new("metaspy_recorder::model::subject::object_id::tests::Widget");
         let (one, other) = (ObjectId::of::<Widget>(), ObjectId::of::<Widget>());
         assert_eq!(one.identify().kind, other.identify().kind);
         assert_ne!(one.identify(), other.identify());
         let copy = one.clone();
         assert_eq!(copy.identify().kind, one.identify().kind);
         assert_ne!(copy, one);
-        assert_ne!(one.identify().kind, OF_THE_DOMAIN.id(), "a key of the domain may be the same number");
+        assert_ne!(
+            one.identify().kind,
+            OF_THE_DOMAIN.id(),
+            "a key of the domain may be the same number"
+        );
         assert_ne!(one.identify().kind, ObjectId::of::<Vec<Widget>>().identify().kind);
         assert_ne!(one.identify().kind, ObjectId::new().identify().kind);
     }

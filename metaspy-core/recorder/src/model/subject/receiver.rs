@@ -1,4 +1,5 @@
-//! Receivers of woven calls as subjects: their kinds, by the name that the compiler gave their type.
+//! Receivers of woven calls as subjects: their kinds, by the name that the compiler gave their
+//! type.
 
 use metaspy_probe::{Identity, Receiver};
 
@@ -15,8 +16,12 @@ pub fn of(subject: Subject) -> Receiver {
 pub fn subject(receiver: &Receiver) -> Subject {
     match receiver.identity {
         Identity::None => Subject::NONE,
-        Identity::Keyed => Subject::new(kind_of_type(receiver.type_name, Nature::Own), receiver.word),
+        Identity::Keyed => {
+            Subject::new(kind_of_type(receiver.type_name, Nature::Own), receiver.word)
+        }
         Identity::Place => registered_at(receiver.word as usize, receiver.type_name.get())
-            .unwrap_or_else(|| Subject::new(kind_of_type(receiver.type_name, Nature::Place), receiver.word)),
+            .unwrap_or_else(|| {
+                Subject::new(kind_of_type(receiver.type_name, Nature::Place), receiver.word)
+            }),
     }
 }

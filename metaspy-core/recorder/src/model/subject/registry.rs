@@ -1,7 +1,7 @@
 //! The kinds of this process, by number: a list that only grows.
 //!
-//! It is changed without a lock and without allocated memory: the call that registers a kind may be in a signal handler, in
-//! a global allocator, or in a forked child.
+//! It is changed without a lock and without allocated memory: the call that registers a kind may be
+//! in a signal handler, in a global allocator, or in a forked child.
 
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -35,7 +35,8 @@ const MAX: usize = 65_000;
 /// Records that may be left over because two threads register one kind at the same time.
 const LEFT_OVER: usize = 1_000;
 
-/// What is known of a kind. It is written once, by the thread that took it, and then published in [`KINDS`].
+/// What is known of a kind. It is written once, by the thread that took it, and then published in
+/// [`KINDS`].
 struct Record {
     name: AtomicPtr<u8>,
     bytes: AtomicUsize,
@@ -119,7 +120,8 @@ fn is_shared(record: u32) -> bool {
 fn at_record(record: u32) -> Registered {
     let record = &RECORDS[record as usize - 1];
     let (name, bytes) = (record.name.load(Relaxed), record.bytes.load(Relaxed));
-    // SAFETY: both were stored from one `&'static str` before the record was published, and are never changed.
+    // SAFETY: both were stored from one `&'static str` before the record was published, and are
+    // never changed.
     let name = unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(name, bytes)) };
     let nature = match record.nature.load(Relaxed) {
         0 => Nature::Own,
@@ -133,7 +135,9 @@ fn at_record(record: u32) -> Registered {
 /// Kinds registered from `from` on, with their numbers.
 pub(crate) fn registered_since(from: usize) -> impl Iterator<Item = (KindId, Registered)> {
     let records = KINDS.iter().map(|place| place.load(Acquire)).enumerate().skip(from);
-    records.take_while(|(_, record)| *record != 0).map(|(at, record)| (KindId(at as u16 + 1), at_record(record)))
+    records
+        .take_while(|(_, record)| *record != 0)
+        .map(|(at, record)| (KindId(at as u16 + 1), at_record(record)))
 }
 
 #[cfg(test)]
@@ -142,7 +146,8 @@ mod tests {
 
     #[test]
     fn threads_that_register_the_same_kinds_have_the_same_numbers() {
-        let names: Vec<&'static str> = (0..200).map(|number| &*format!("kind {number}").leak()).collect();
+        let names: Vec<&'static str> =
+            (0..200).map(|number| &*format!("kind {number}").leak()).collect();
         let numbers = || names.iter().map(|name| register(name, Nature::Own)).collect::<Vec<_>>();
         let all: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(numbers)).collect();
@@ -151,13 +156,17 @@ mod tests {
         assert!(all.iter().all(|numbers| *numbers == all[0]));
         let known: Vec<_> = registered_since(0).collect();
         assert!(
-            all[0].iter().zip(&names).all(|(id, name)| known.iter().any(|(at, kind)| at == id && kind.name == *name))
+            all[0]
+                .iter()
+                .zip(&names)
+                .all(|(id, name)| known.iter().any(|(at, kind)| at == id && kind.name == *name))
         );
     }
 
     #[test]
     fn the_kind_of_an_owner_is_no_other_kind() {
-        let (first, second) = (register_owned("owned", Nature::Own), register_owned("owned", Nature::Own));
+        let (first, second) =
+            (register_owned("owned", Nature::Own), register_owned("owned", Nature::Own));
         let shared = register("owned", Nature::Own);
         assert!(first != second && shared != first && shared != second);
         assert_eq!(register("owned", Nature::Own), shared);

@@ -1,4 +1,5 @@
-//! Registered objects by their address: a table that is changed under a lock, and read without one by every hook.
+//! Registered objects by their address: a table that is changed under a lock, and read without one
+//! by every hook.
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -13,9 +14,11 @@ pub type TypeName = fn() -> &'static str;
 /// The number of registered objects. While it is 0, no hook reads the table.
 static RESIDENTS: AtomicUsize = AtomicUsize::new(0);
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
-/// How often another table was filled. A lookup that began before may have read a table that was cleared meanwhile.
+/// How often another table was filled. A lookup that began before may have read a table that was
+/// cleared meanwhile.
 static REBUILDS: AtomicU64 = AtomicU64::new(0);
-/// The table before, which is filled again if it is large enough. Tables are never freed, because a hook may be reading.
+/// The table before, which is filled again if it is large enough. Tables are never freed, because a
+/// hook may be reading.
 static SPARE: Mutex<Option<&'static Table>> = Mutex::new(None);
 
 /// The object of this type that is registered at an address.
@@ -27,19 +30,21 @@ pub fn registered_at(address: usize, type_name: &str) -> Option<Subject> {
 fn find(address: usize, type_name: &str) -> Option<Subject> {
     let resident = loop {
         let rebuilds = REBUILDS.load(Acquire);
-        // SAFETY: tables are leaked boxes: the pointer is null or valid for the rest of the process.
+        // SAFETY: tables are leaked boxes: the pointer is null or valid for the rest of the
+        // process.
         let table = unsafe { TABLE.load(Acquire).as_ref() }?;
         if let Some(resident) = table.find(address).and_then(|cell| cell.read(address)) {
             break resident;
         }
         fence(Acquire);
-        // A table is cleared only after the number has changed. The thread that changes it leaves the current table as it is,
-        // so a signal handler on that thread does not come here twice.
+        // A table is cleared only after the number has changed. The thread that changes it leaves
+        // the current table as it is, so a signal handler on that thread does not come here twice.
         if REBUILDS.load(Relaxed) == rebuilds {
             return None;
         }
     };
-    // An object and its first field have the same address. Nearly always both names are the very same text.
+    // An object and its first field have the same address. Nearly always both names are the very
+    // same text.
     let found = (resident.type_name)();
     (std::ptr::eq(found, type_name) || found == type_name).then_some(resident.subject)
 }
@@ -60,7 +65,8 @@ pub fn remove(address: usize) {
     });
 }
 
-/// Changes the table, under the lock. A table that is three quarters used is replaced by one that has room.
+/// Changes the table, under the lock. A table that is three quarters used is replaced by one that
+/// has room.
 fn change(change: impl FnOnce(&Table)) {
     let mut spare = lock(&SPARE);
     // SAFETY: as in `find`.
@@ -74,7 +80,9 @@ fn change(change: impl FnOnce(&Table)) {
             fence(Release);
             let table = match *spare {
                 Some(table) if table.cells.len() >= wanted => table.clear(),
-                _ => Box::leak(Box::new(Table::new(wanted.max(old.map_or(0, |old| old.cells.len()))))),
+                _ => Box::leak(Box::new(Table::new(
+                    wanted.max(old.map_or(0, |old| old.cells.len())),
+                ))),
             };
             for cell in old.map_or(&[][..], |old| &old.cells) {
                 let address = cell.address.load(Relaxed);
@@ -130,8 +138,9 @@ impl Cell {
 
     /// The object at this address. `None` if the cell is another object's by now.
     ///
-    /// A caller that holds the object reads a cell that does not change. One that only has its address, as that of a value
-    /// without a size, may read while the object is dropped and the cell is used again.
+    /// A caller that holds the object reads a cell that does not change. One that only has its
+    /// address, as that of a value without a size, may read while the object is dropped and the
+    /// cell is used again.
     fn read(&self, address: usize) -> Option<Resident> {
         let version = self.version.load(Acquire);
         let kind = KindId(self.kind.load(Relaxed) as u16);
@@ -172,7 +181,8 @@ impl Table {
 
     /// The cells in the order in which an address is looked for.
     fn cells_for(&self, address: usize) -> impl Iterator<Item = &Cell> {
-        let (first, mask) = ((address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20, self.cells.len() - 1);
+        let (first, mask) =
+            ((address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20, self.cells.len() - 1);
         (0..self.cells.len()).map(move |step| &self.cells[(first + step) & mask])
     }
 

@@ -28,7 +28,8 @@ static PLACES: Cells = none();
 static OBJECTS: Cells = none();
 static OTHERS: Cells = none();
 
-/// The kind of a type. Its name stands in the program once, or a few times, so where it stands is remembered.
+/// The kind of a type. Its name stands in the program once, or a few times, so where it stands is
+/// remembered.
 pub fn kind_of_type(name: Text, nature: Nature) -> KindId {
     let cells = match nature {
         Nature::Place => &PLACES,
@@ -43,7 +44,8 @@ pub fn kind_of_type(name: Text, nature: Nature) -> KindId {
         let found = known.name.load(Ordering::Relaxed);
         if found.is_null() {
             let kind = register(name.get(), nature);
-            if known.name.compare_exchange(found, at, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            if known.name.compare_exchange(found, at, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            {
                 known.kind.store(join(kind.0.into(), name.get().len() as u32), Ordering::Relaxed);
             }
             return kind;

@@ -1,4 +1,5 @@
-//! Folds the events of a block one by one, except those that are kept. The block stays in its place.
+//! Folds the events of a block one by one, except those that are kept. The block stays in its
+//! place.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -11,8 +12,8 @@ use crate::recorder::folder::{Folder, Pass, Slots};
 use crate::recorder::tables::Tables;
 
 impl Folder {
-    /// Adds the events of a block to the rows, except those that are kept. The block stays, and the slots of the others
-    /// become marks.
+    /// Adds the events of a block to the rows, except those that are kept. The block stays, and the
+    /// slots of the others become marks.
     pub fn fold_others(&mut self, tables: Tables<'_>, block: &[AtomicU64], kept: SlotSet) {
         let slots: &Slots = block.as_chunks().0.try_into().expect("a block has its size");
         self.merge_epochs(tables);
@@ -35,7 +36,9 @@ impl Folder {
                 }
                 site => match Mark::from_site(site) {
                     Some(Mark::Folded) => _ = pass.enter(at, slot[3].load(Relaxed)),
-                    Some(Mark::Detail) => at += slot::detail_slots(slot::start(commit) as usize) - 1,
+                    Some(Mark::Detail) => {
+                        at += slot::detail_slots(slot::start(commit) as usize) - 1
+                    }
                     Some(Mark::Open) => pass.open(at),
                     Some(Mark::End) => self.leave(tables, &mut pass, at),
                     _ => {}

@@ -1,5 +1,5 @@
-//! Rules that profilers and readers add while the program runs. They hold until they are withdrawn, in each recording that
-//! begins meanwhile.
+//! Rules that profilers and readers add while the program runs. They hold until they are withdrawn,
+//! in each recording that begins meanwhile.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,14 +11,15 @@ use crate::recorder::log::{Log, current};
 /// The rules, by the number of their addition.
 static ADDED: Mutex<Vec<(u64, Rules)>> = Mutex::new(Vec::new());
 
-/// Rules that were added to the current recording, and to those after it. They are withdrawn when this is dropped; what is
-/// kept by then stays.
+/// Rules that were added to the current recording, and to those after it. They are withdrawn when
+/// this is dropped; what is kept by then stays.
 #[derive(Debug)]
 #[must_use = "dropping it withdraws the rules"]
 pub struct AddedRules(u64);
 
 impl AddedRules {
-    /// Adds the rules in a text. Events that meet them are kept from now on, those in the window included.
+    /// Adds the rules in a text. Events that meet them are kept from now on, those in the window
+    /// included.
     pub fn add(text: &str) -> Result<Self, KeepError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let rules: Rules = text.parse()?;
@@ -43,7 +44,8 @@ impl Drop for AddedRules {
     }
 }
 
-/// Begins a recording with its own rules and those that were added. No rule is added before `is_current` has returned.
+/// Begins a recording with its own rules and those that were added. No rule is added before
+/// `is_current` has returned.
 pub fn begin<T>(log: &Log, own: &Rules, is_current: impl FnOnce() -> T) -> T {
     let added = lock(&ADDED);
     for rules in std::iter::once(own).chain(added.iter().map(|(_, rules)| rules)) {

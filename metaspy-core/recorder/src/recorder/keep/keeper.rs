@@ -23,7 +23,8 @@ use crate::store::Store;
 
 /// Time between two searches.
 const EVERY_NS: u64 = 50_000_000;
-/// Events are looked at when they are this old, in parts of a second: most have ended then, and their effects are stored.
+/// Events are looked at when they are this old, in parts of a second: most have ended then, and
+/// their effects are stored.
 const AGE: u64 = 20;
 /// Events that run when they are looked at, and are looked at again. Further ones are not kept.
 const RUNNING: usize = 1 << 16;
@@ -44,11 +45,13 @@ pub(crate) struct Keeper {
     room: u64,
     /// True for each site whose events may meet a rule, by number. Empty if the rules have changed.
     sites: Vec<bool>,
-    /// True while blocks are looked at that were looked at before, for the rules that were added since.
+    /// True while blocks are looked at that were looked at before, for the rules that were added
+    /// since.
     is_looking_back: bool,
     /// The block that was looked at, by place.
     seen: Vec<Seen>,
-    /// Events that ran when they were looked at. One that outlasts the window is kept while it runs: its row then.
+    /// Events that ran when they were looked at. One that outlasts the window is kept while it
+    /// runs: its row then.
     running: BTreeMap<EventId, Option<usize>>,
     /// The latest start of an event in a block that was looked at.
     latest: u64,
@@ -131,7 +134,8 @@ impl Keeper {
         self.rules.iter().position(|ruling| ruling.rule.text() == rule.text())
     }
 
-    /// Keeps no more events by these rules, unless somebody else wants that. The units that there are stay.
+    /// Keeps no more events by these rules, unless somebody else wants that. The units that there
+    /// are stay.
     fn withdraw(&mut self, log: &Log, rules: &Rules) {
         // What happened until now is looked at, also in the blocks that lanes fill.
         self.search(log, clock::now());
@@ -165,7 +169,11 @@ impl Keeper {
     /// Looks at the blocks that began before a tick, and at those that will be folded soon.
     fn search(&mut self, log: &Log, until: u64) {
         _ = self.store.refresh();
-        let changed = self.rules.iter_mut().filter_map(|rule| rule.refresh(&self.store).then_some(())).count();
+        let changed = self
+            .rules
+            .iter_mut()
+            .filter_map(|rule| rule.refresh(&self.store).then_some(()))
+            .count();
         if changed > 0 || self.sites.is_empty() {
             let last = self.store.sites().iter().map(|site| site.id.0).max().unwrap_or(0);
             let may_meet = |site| self.rules.iter().any(|rule| rule.may_meet(site));
@@ -185,8 +193,11 @@ impl Keeper {
         }
         new.sort_unstable();
         let urgent = new.len().saturating_sub(log.layout.blocks as usize / 2);
-        for (_, place) in
-            new.iter().enumerate().filter(|(at, (base, _))| *at < urgent || *base <= until).map(|(_, it)| it)
+        for (_, place) in new
+            .iter()
+            .enumerate()
+            .filter(|(at, (base, _))| *at < urgent || *base <= until)
+            .map(|(_, it)| it)
         {
             self.visit(log, *place);
         }
@@ -198,7 +209,8 @@ impl Keeper {
         }
     }
 
-    /// Looks at all blocks in a state, full ones that were looked at before, for the rules that are new.
+    /// Looks at all blocks in a state, full ones that were looked at before, for the rules that are
+    /// new.
     fn look_back(&mut self, log: &Log, state: State) {
         if self.rules.iter().all(|rule| !rule.is_new) {
             return;
@@ -206,10 +218,13 @@ impl Keeper {
         let Some(mut block) = self.block.take() else { return };
         self.is_looking_back = true;
         let base = |place: u64| log.block(place)[header::BASE].load(Relaxed);
-        let mut places: Vec<u64> = (0..log.layout.blocks).filter(|&place| log.state(place) == state).collect();
+        let mut places: Vec<u64> =
+            (0..log.layout.blocks).filter(|&place| log.state(place) == state).collect();
         places.sort_unstable_by_key(|&place| base(place));
         for place in places {
-            let is_asked = |head: &Head| state == State::Held || head.sequence == self.seen[place as usize].sequence;
+            let is_asked = |head: &Head| {
+                state == State::Held || head.sequence == self.seen[place as usize].sequence
+            };
             if self.store.ring().load(place, &mut block) && is_asked(&block.head) {
                 let head = block.head;
                 block.events().for_each(|slot| self.look_at(log, &head, &slot));
@@ -280,7 +295,9 @@ impl Keeper {
         }
         let is_in = |id: u64, rule: usize| self.units.is_of_rule(id, rule);
         // What is inside of an event that is kept for the same reason is kept with it.
-        found.retain(|found: &Reason| !is_in(slot.cause, found.rule) && !is_in(head.id(slot.slot).raw(), found.rule));
+        found.retain(|found: &Reason| {
+            !is_in(slot.cause, found.rule) && !is_in(head.id(slot.slot).raw(), found.rule)
+        });
         found
     }
 
@@ -303,7 +320,8 @@ impl Keeper {
             return self.loose.extend(self.units.remove(row));
         }
         if let Some(place) = reason.judged.sampled
-            && let Some((row, before)) = self.rules[reason.rule].samples.put(slot.site, place, (row, id))
+            && let Some((row, before)) =
+                self.rules[reason.rule].samples.put(slot.site, place, (row, id))
             && self.units.is_about(row, before)
         {
             self.give_up(log, row);
@@ -312,7 +330,8 @@ impl Keeper {
         self.units.spread(row, id);
         self.add_causes(log, row, slot.cause);
         let cells = &log.cells()[log.layout.kept.at + row * sb::kept::WORDS..][..sb::kept::WORDS];
-        cells[sb::kept::RULE_EVENTS].store(join(reason.rule as u32, self.units.events_of(row) as u32), Relaxed);
+        cells[sb::kept::RULE_EVENTS]
+            .store(join(reason.rule as u32, self.units.events_of(row) as u32), Relaxed);
         cells[sb::kept::THRESHOLD].store(reason.judged.threshold, Relaxed);
         cells[sb::kept::FOUND].store(clock::now(), Relaxed);
         cells[sb::kept::EVENT].store(id.raw(), Release);
@@ -320,8 +339,9 @@ impl Keeper {
         self.look_for_effects(head, slot);
     }
 
-    /// Effects of an event are in blocks that are looked at from now on, or in some that were looked at before. Of one lane,
-    /// blocks are looked at in order, so hardly any is looked at again.
+    /// Effects of an event are in blocks that are looked at from now on, or in some that were
+    /// looked at before. Of one lane, blocks are looked at in order, so hardly any is looked at
+    /// again.
     #[inline]
     fn look_for_effects(&mut self, head: &Head, slot: &Slot) {
         let start = head.base.saturating_add(slot.start);
@@ -333,7 +353,9 @@ impl Keeper {
     /// Adds a cause, and its causes up to the root.
     fn add_causes(&mut self, log: &Log, row: usize, mut cause: u64) {
         for _ in 0..CAUSES {
-            let Some(id) = EventId::from_raw(cause).filter(|_| cause != slot::EARLIER) else { return };
+            let Some(id) = EventId::from_raw(cause).filter(|_| cause != slot::EARLIER) else {
+                return;
+            };
             let ring = self.store.ring();
             let (next, is_event) = match ring.peek(id) {
                 Some((_, slot)) => (slot.cause, true),
@@ -394,7 +416,8 @@ impl Keeper {
         }
     }
 
-    /// Adds an event to a unit, or a mark about one. False if its block is being folded, or if the unit has too many.
+    /// Adds an event to a unit, or a mark about one. False if its block is being folded, or if the
+    /// unit has too many.
     fn add(&mut self, log: &Log, row: usize, id: EventId, is_event: bool) -> bool {
         let place = header::place(id.sequence(), log.layout.blocks);
         let Some(places) = log.kept_places.asked() else { return false };
@@ -428,7 +451,9 @@ impl Keeper {
     fn settle_all(&mut self, log: &Log) {
         for (id, row) in std::mem::take(&mut self.running) {
             match self.store.ring().peek(id) {
-                Some((_, slot)) if slot.outcome() == Outcome::Running => drop(self.running.insert(id, row)),
+                Some((_, slot)) if slot.outcome() == Outcome::Running => {
+                    drop(self.running.insert(id, row))
+                }
                 _ => self.settle(log, id, row),
             }
         }
@@ -446,13 +471,17 @@ impl Keeper {
         }
     }
 
-    /// Keeps the events of a block that still run when its turn comes: the ones that last longest. If there is no room, they
-    /// give way first, because nobody knows whether they will meet a rule.
+    /// Keeps the events of a block that still run when its turn comes: the ones that last longest.
+    /// If there is no room, they give way first, because nobody knows whether they will meet a
+    /// rule.
     fn keep_running(&mut self, log: &Log, sequence: u64) {
         let ids = |slot| EventId::new(sequence, slot);
         let (Some(first), Some(last)) = (ids(1), ids(BLOCK_SLOTS as u64 - 1)) else { return };
-        for (id, _) in self.running.range(first..=last).map(|(id, row)| (*id, *row)).collect::<Vec<_>>() {
-            let Some((_, slot)) = self.store.ring().peek(id).filter(|(_, slot)| slot.outcome() == Outcome::Running)
+        for (id, _) in
+            self.running.range(first..=last).map(|(id, row)| (*id, *row)).collect::<Vec<_>>()
+        {
+            let Some((_, slot)) =
+                self.store.ring().peek(id).filter(|(_, slot)| slot.outcome() == Outcome::Running)
             else {
                 continue;
             };
@@ -473,7 +502,10 @@ impl Keeper {
             for place in 0..log.layout.blocks {
                 let seen = self.seen[place as usize];
                 let is_later = seen.until >= from && log.state(place) == State::Full;
-                if !is_later || !self.store.ring().load(place, &mut block) || block.head.sequence != seen.sequence {
+                if !is_later
+                    || !self.store.ring().load(place, &mut block)
+                    || block.head.sequence != seen.sequence
+                {
                     continue;
                 }
                 let head = block.head;
@@ -514,7 +546,9 @@ impl Keeper {
                 places.kept.fetch_add(1, Relaxed);
                 return log.set_state(place, State::Kept);
             }
-            let Some(least) = self.units.least() else { return freed.extend(log.fold(folder, place)) };
+            let Some(least) = self.units.least() else {
+                return freed.extend(log.fold(folder, place));
+            };
             self.give_up(log, least.row);
             log.count(sb::KEPT_GONE, 1);
         }
@@ -527,9 +561,16 @@ impl Keeper {
     }
 
     /// Folds what units that were given up have left in kept blocks.
-    fn fold_loose(&mut self, log: &Log, places: &KeptPlaces, folder: &mut Folder, freed: &mut Vec<Freed>) {
+    fn fold_loose(
+        &mut self,
+        log: &Log,
+        places: &KeptPlaces,
+        folder: &mut Folder,
+        freed: &mut Vec<Freed>,
+    ) {
         for sequence in std::mem::take(&mut self.loose) {
-            let (place, kept) = (header::place(sequence, log.layout.blocks), self.units.slots(sequence));
+            let (place, kept) =
+                (header::place(sequence, log.layout.blocks), self.units.slots(sequence));
             if log.block(place)[header::SEQUENCE].load(Acquire) != sequence {
                 continue;
             }

@@ -31,7 +31,8 @@ impl KeptPlaces {
         self.is_asked.store(true, Ordering::Release);
     }
 
-    /// True if the block at a place has events to keep. A lane asks this after it has claimed the block.
+    /// True if the block at a place has events to keep. A lane asks this after it has claimed the
+    /// block.
     pub fn is_wanted(&self, place: u64) -> bool {
         self.places[place as usize].load(Ordering::Acquire) == WANTED
     }
@@ -41,8 +42,8 @@ impl KeptPlaces {
         self.places[place as usize].load(Ordering::Acquire) == NOTHING
     }
 
-    /// Marks a place. Afterwards no lane begins to fold it: either the lane finds the mark, or the caller finds that the
-    /// block is not full any more.
+    /// Marks a place. Afterwards no lane begins to fold it: either the lane finds the mark, or the
+    /// caller finds that the block is not full any more.
     pub fn want(&self, place: u64) {
         self.places[place as usize].store(WANTED, Ordering::Relaxed);
         fence(Ordering::SeqCst);

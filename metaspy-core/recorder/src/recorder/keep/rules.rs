@@ -67,12 +67,21 @@ impl fmt::Display for KeepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeepError::Filter { rule, error } => write!(f, "the rule `{rule}`: {error}"),
-            KeepError::Quantile(word) => write!(f, "`{word}` is no quantile: write `took:>p99`, from p50 to p99.999"),
-            KeepError::Everything(rule) => {
-                write!(f, "the rule `{rule}` keeps every event: add a condition, such as `took:>p99`")
+            KeepError::Quantile(word) => {
+                write!(f, "`{word}` is no quantile: write `took:>p99`, from p50 to p99.999")
             }
-            KeepError::Room(word) => write!(f, "`{word}` is no room: write `room:25%`, from 1 % to 75 % of the budget"),
-            KeepError::TooMany(most) => write!(f, "a recording has {most} rules at most, those before included"),
+            KeepError::Everything(rule) => {
+                write!(
+                    f,
+                    "the rule `{rule}` keeps every event: add a condition, such as `took:>p99`"
+                )
+            }
+            KeepError::Room(word) => {
+                write!(f, "`{word}` is no room: write `room:25%`, from 1 % to 75 % of the budget")
+            }
+            KeepError::TooMany(most) => {
+                write!(f, "a recording has {most} rules at most, those before included")
+            }
             KeepError::Finding(rule) => write!(
                 f,
                 "the rule `{rule}`: findings are known when a recording is read. Keep events by `took:` or `outcome:`"
@@ -93,7 +102,9 @@ impl FromStr for Rules {
         let mut all = Rules::default();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             match part.strip_prefix("room:") {
-                Some(room) => all.room = Some(percent(room).ok_or_else(|| KeepError::Room(part.to_owned()))?),
+                Some(room) => {
+                    all.room = Some(percent(room).ok_or_else(|| KeepError::Room(part.to_owned()))?)
+                }
                 None => all.rules.push(rule(part)?),
             }
         }
@@ -115,8 +126,11 @@ fn rule(text: &str) -> Result<Rule, KeepError> {
     for place in ["site:", "kind:", "subject:", "lane:"] {
         rest = format!(" {rest}").replace(&format!(" at {place}"), &format!(" {place}"));
     }
-    let filter: Filter = rest.parse().map_err(|error| KeepError::Filter { rule: text.to_owned(), error })?;
-    let quantile = quantile.map(|word| share(word).ok_or_else(|| KeepError::Quantile(word.to_owned()))).transpose()?;
+    let filter: Filter =
+        rest.parse().map_err(|error| KeepError::Filter { rule: text.to_owned(), error })?;
+    let quantile = quantile
+        .map(|word| share(word).ok_or_else(|| KeepError::Quantile(word.to_owned())))
+        .transpose()?;
     match quantile {
         None if filter.is_all() => Err(KeepError::Everything(text.to_owned())),
         _ => Ok(Rule { text: text.to_owned(), filter, quantile }),
@@ -136,17 +150,27 @@ mod tests {
 
     #[test]
     fn rules_are_separated_by_semicolons() {
-        let rules: Rules =
-            "took:>p99.9 at site:request; outcome:failed,panicked ; room:40%".parse().expect("two rules");
+        let rules: Rules = "took:>p99.9 at site:request; outcome:failed,panicked ; room:40%"
+            .parse()
+            .expect("two rules");
         let [slow, failed] = &rules.rules[..] else { panic!("{rules:?}") };
         assert_eq!(rules.room, Some(40));
-        assert_eq!((slow.text(), slow.filter.text()), ("took:>p99.9 at site:request", "site:request"));
+        assert_eq!(
+            (slow.text(), slow.filter.text()),
+            ("took:>p99.9 at site:request", "site:request")
+        );
         assert!((slow.quantile.expect("a quantile") - 0.999).abs() < 1e-9);
         assert_eq!((failed.filter.text(), failed.quantile), ("outcome:failed,panicked", None));
         let one = |text: &str| text.parse::<Rules>().expect(text).rules.remove(0);
         assert!(one("took:>p99").filter.is_all(), "every site has its own quantile");
-        assert_eq!(one("outcome:failed at site:request").filter.text(), "outcome:failed site:request");
-        assert_eq!(one("took:>p99 at kind:node text  two").filter.text().trim(), "kind:node text  two");
+        assert_eq!(
+            one("outcome:failed at site:request").filter.text(),
+            "outcome:failed site:request"
+        );
+        assert_eq!(
+            one("took:>p99 at kind:node text  two").filter.text().trim(),
+            "kind:node text  two"
+        );
         let plain = one("site:request took:>10ms");
         assert_eq!((plain.filter.text(), plain.quantile), ("site:request took:>10ms", None));
     }

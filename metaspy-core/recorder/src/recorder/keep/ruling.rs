@@ -16,7 +16,8 @@ use crate::store::Store;
 const SAMPLE: RangeInclusive<u64> = 3..=8;
 /// Sites with such a sample, at most.
 const SAMPLED_SITES: u64 = 16;
-/// Blocks of a recording for each ordinary event of a site that is kept, and for each of all: a small part of what is kept.
+/// Blocks of a recording for each ordinary event of a site that is kept, and for each of all: a
+/// small part of what is kept.
 const BLOCKS_PER_SAMPLE: u64 = 256;
 const BLOCKS_PER_SAMPLED: u64 = 16;
 
@@ -99,7 +100,8 @@ impl Ruling {
                 } else {
                     let place = self.samples.place(slot.site)?;
                     sampled = Some(place);
-                    // As few as can be compared with stay. The others give way before any that meets the rule.
+                    // As few as can be compared with stay. The others give way before any that
+                    // meets the rule.
                     if (place as u64) < *SAMPLE.start() { u64::MAX } else { 1 }
                 }
             }

@@ -1,4 +1,5 @@
-//! A fair sample of the ordinary events of each site, so that the surprising ones can be compared with something.
+//! A fair sample of the ordinary events of each site, so that the surprising ones can be compared
+//! with something.
 
 use crate::event::EventId;
 use crate::format::hash;
@@ -41,12 +42,21 @@ impl Samples {
         let seen = sample.seen;
         sample.seen += 1;
         // Its number in a sequence that has no order, the same in every run.
-        let place = if seen < self.size as u64 { seen } else { hash::scatter(seen ^ u64::from(site)) % (seen + 1) };
+        let place = if seen < self.size as u64 {
+            seen
+        } else {
+            hash::scatter(seen ^ u64::from(site)) % (seen + 1)
+        };
         usize::try_from(place).ok().filter(|&place| place < self.size)
     }
 
     /// Puts a unit at a place. Returns the one that it replaces.
-    pub fn put(&mut self, site: u32, place: usize, unit: (usize, EventId)) -> Option<(usize, EventId)> {
+    pub fn put(
+        &mut self,
+        site: u32,
+        place: usize,
+        unit: (usize, EventId),
+    ) -> Option<(usize, EventId)> {
         let units = &mut self.sites.iter_mut().find(|(of, _)| *of == site)?.1.units;
         match units.get_mut(place) {
             Some(before) => Some(std::mem::replace(before, unit)),

@@ -8,7 +8,8 @@ use crate::format::hash;
 const SITES: usize = 4096;
 /// A threshold is known from events of which so many are expected above it.
 const ABOVE: f64 = 2.0;
-/// When a site has so many times the events that a threshold needs, a fair part of them is enough: one in [`PART`].
+/// When a site has so many times the events that a threshold needs, a fair part of them is enough:
+/// one in [`PART`].
 const MANY: u64 = 16;
 const PART: u64 = 4;
 /// Events of a site between two updates of its threshold, at most.
@@ -48,7 +49,8 @@ impl Thresholds {
         Thresholds { quantile, least, sites: Vec::new(), used: 0 }
     }
 
-    /// Takes an event into account, and compares it with those before. `None` while there are too few.
+    /// Takes an event into account, and compares it with those before. `None` while there are too
+    /// few.
     pub fn compare(&mut self, site: u32, span: u64) -> Option<Compared> {
         let at = site as usize;
         if self.sites.len() <= at {
@@ -63,7 +65,9 @@ impl Thresholds {
         }
         let site = place.get_or_insert_with(|| Box::new(Site::new(self.least)));
         let before = site.ticks;
-        if site.seen < MANY.saturating_mul(self.least) || hash::scatter(site.seen).is_multiple_of(PART) {
+        if site.seen < MANY.saturating_mul(self.least)
+            || hash::scatter(site.seen).is_multiple_of(PART)
+        {
             site.sketch.add(span as f64);
         }
         site.seen += 1;
@@ -101,7 +105,8 @@ mod tests {
         }
         let long = thresholds.compare(1, 5_000).expect("there were many");
         assert!(long.is_longer && (1050..1150).contains(&long.threshold), "{long:?}");
-        let usual = [(2, 500_000), (1, 1000)].map(|(site, span)| thresholds.compare(site, span).expect("it is known"));
+        let usual = [(2, 500_000), (1, 1000)]
+            .map(|(site, span)| thresholds.compare(site, span).expect("it is known"));
         assert!(usual.iter().all(|compared| !compared.is_longer), "{usual:?}");
     }
 }

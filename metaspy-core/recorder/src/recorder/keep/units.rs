@@ -97,7 +97,10 @@ impl Units {
             self.used += usize::from(next < self.rows);
             (next < self.rows).then_some(next)
         })?;
-        self.units.insert(row, Unit { event: event.raw(), rule, score, slots: HashSet::new(), events: 0 });
+        self.units.insert(
+            row,
+            Unit { event: event.raw(), rule, score, slots: HashSet::new(), events: 0 },
+        );
         self.order.insert((rule, score, row));
         Some(row)
     }
@@ -114,10 +117,10 @@ impl Units {
         unit.slots.insert(id.raw());
         unit.events += usize::from(is_event);
         self.slots[unit.rule] += 1;
-        let slots = self
-            .blocks
-            .entry(id.sequence())
-            .or_insert_with(|| Slots { set: SlotSet::default(), units: Box::new([0; BLOCK_SLOTS]) });
+        let slots = self.blocks.entry(id.sequence()).or_insert_with(|| Slots {
+            set: SlotSet::default(),
+            units: Box::new([0; BLOCK_SLOTS]),
+        });
         slots.set.insert(id.slot());
         slots.units[id.slot()] += 1;
         Added::Is
@@ -210,7 +213,9 @@ impl Units {
                 changed.insert(sequence);
             }
         }
-        for sequence in changed.iter().filter(|sequence| self.slots(**sequence).is_empty()).collect::<Vec<_>>() {
+        for sequence in
+            changed.iter().filter(|sequence| self.slots(**sequence).is_empty()).collect::<Vec<_>>()
+        {
             self.blocks.remove(sequence);
         }
         changed
@@ -236,14 +241,22 @@ mod tests {
     fn a_slot_is_kept_as_long_as_a_unit_needs_it() {
         let mut units = Units::new(10);
         (0..2).for_each(|_| units.add_rule());
-        let (one, other) =
-            (units.begin(id(200, 7), 0, 5).expect("a row"), units.begin(id(200, 7), 0, 3).expect("a row"));
+        let (one, other) = (
+            units.begin(id(200, 7), 0, 5).expect("a row"),
+            units.begin(id(200, 7), 0, 3).expect("a row"),
+        );
         for row in [one, other] {
             assert!(units.add(row, id(200, 7), true) == Added::Is);
         }
-        assert!(units.add(one, id(200, 9), true) == Added::Is && units.add(one, id(200, 9), true) == Added::Was);
+        assert!(
+            units.add(one, id(200, 9), true) == Added::Is
+                && units.add(one, id(200, 9), true) == Added::Was
+        );
         units.spread(one, id(200, 9));
-        assert_eq!((units.spreads(id(200, 9).raw()), units.spreads(id(200, 7).raw())), (&[one][..], &[][..]));
+        assert_eq!(
+            (units.spreads(id(200, 9).raw()), units.spreads(id(200, 7).raw())),
+            (&[one][..], &[][..])
+        );
         assert_eq!(units.least(), Some(Least { rule: 0, score: 3, row: other }));
         assert!(units.remove(other).is_empty());
         let changed = units.remove(one);
@@ -263,7 +276,8 @@ mod tests {
         }
         let least = units.least().expect("there are units");
         assert_eq!(units.remove(least.row).len(), 1);
-        let kept = [(300, 1), (301, 1), (301, 2)].map(|(sequence, slot)| units.slots(sequence).contains(slot));
+        let kept = [(300, 1), (301, 1), (301, 2)]
+            .map(|(sequence, slot)| units.slots(sequence).contains(slot));
         assert_eq!(kept, [true, false, true]);
     }
 }

@@ -41,7 +41,8 @@ fn browser(store: &Store, view: &View) -> Option<Browser> {
     };
     let column = |(before, &rows): (usize, &RowsOf)| vec![shape.tab(rows, before)];
     let mut columns: Vec<Vec<BrowserTab>> = rows.iter().enumerate().map(column).collect();
-    if let (Some(at), Some(last)) = (rows.iter().position(|of| *of == subject), columns.last_mut()) {
+    if let (Some(at), Some(last)) = (rows.iter().position(|of| *of == subject), columns.last_mut())
+    {
         last.extend(view.relations.iter().map(|name| shape.relation(name, at + 1)));
     }
     if is_grammar {
@@ -59,13 +60,18 @@ struct Shape<'a> {
 impl Shape<'_> {
     /// Makes a tab whose column comes after `before` other columns.
     fn tab(&self, rows: RowsOf, before: usize) -> BrowserTab {
-        let query = (1..=before).map(|before| format!("{{{before}}}")).collect::<Vec<_>>().join(" ");
+        let query =
+            (1..=before).map(|before| format!("{{{before}}}")).collect::<Vec<_>>().join(" ");
         BrowserTab {
             title: rows.title().to_owned(),
             rows,
             query,
             value: self.value(),
-            show: if rows == RowsOf::Event { vec![Show { from: 20, ..Show::of("took") }] } else { self.show() },
+            show: if rows == RowsOf::Event {
+                vec![Show { from: 20, ..Show::of("took") }]
+            } else {
+                self.show()
+            },
             relation: None,
             sites: Some(Arc::clone(&self.sites)),
         }
@@ -86,7 +92,8 @@ impl Shape<'_> {
         let declared = declared.filter(|show| known.contains(&show.name.as_str()));
         // In a narrow column, later values give way to the name.
         let from = |at: usize| if at == 0 { 0 } else { 20 + 10 * at as u16 };
-        let shown: Vec<Show> = declared.enumerate().map(|(at, show)| Show { from: from(at), ..show }).collect();
+        let shown: Vec<Show> =
+            declared.enumerate().map(|(at, show)| Show { from: from(at), ..show }).collect();
         match shown.is_empty() {
             true => vec![Show::of("calls"), Show { from: 30, ..Show::of("total") }],
             false => shown,

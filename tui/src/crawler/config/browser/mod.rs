@@ -1,5 +1,6 @@
-//! Browsers that people write: columns side by side, each with a query that takes the selections of the columns before.
-//! The table screens of the crawler are written in the same format (`browsers/screens`).
+//! Browsers that people write: columns side by side, each with a query that takes the selections of
+//! the columns before. The table screens of the crawler are written in the same format
+//! (`browsers/screens`).
 //!
 //! ```toml
 //! title = "Too often"
@@ -21,7 +22,8 @@
 //! rows = "event"
 //! ```
 //!
-//! The idea is that of the Glamour browsers of MetaSpy (Ressia et al., "Modeling Domain-Specific Profilers", section 5).
+//! The idea is that of the Glamour browsers of MetaSpy (Ressia et al., "Modeling Domain-Specific
+//! Profilers", section 5).
 //!
 //! A screen that is a table computes the values of its columns in Rust; its file selects, orders
 //! and names them. Files have no formulas, because values differ by what is known (losses, a live
@@ -145,16 +147,27 @@ impl Show {
 /// Returns the names of the values that rows of this kind can show.
 pub fn values(rows: RowsOf, is_screen: bool) -> &'static [&'static str] {
     match (rows, is_screen) {
-        (RowsOf::Site, true) => {
-            &["calls", "bar", "trend", "lost", "observed", "change", "total", "self", "max", "max wall"]
+        (RowsOf::Site, true) => &[
+            "calls", "bar", "trend", "lost", "observed", "change", "total", "self", "max",
+            "max wall",
+        ],
+        (RowsOf::Subject, true) => {
+            &["calls", "bar", "trend", "lost", "change", "total", "self", "max", "max wall"]
         }
-        (RowsOf::Subject, true) => &["calls", "bar", "trend", "lost", "change", "total", "self", "max", "max wall"],
-        (RowsOf::Site | RowsOf::Subject | RowsOf::Root | RowsOf::Sender | RowsOf::Asker | RowsOf::Relation, _) => {
-            &["calls", "bar", "lost", "total", "self", "max", "max wall"]
-        }
+        (
+            RowsOf::Site
+            | RowsOf::Subject
+            | RowsOf::Root
+            | RowsOf::Sender
+            | RowsOf::Asker
+            | RowsOf::Relation,
+            _,
+        ) => &["calls", "bar", "lost", "total", "self", "max", "max wall"],
         (RowsOf::Event, _) => &["took"],
         (RowsOf::Production, _) => &["entered", "matched", "failed", "bar"],
-        (RowsOf::Element, _) => &["calls", "bar", "never ran", "receivers", "total", "self", "lines", "complexity"],
+        (RowsOf::Element, _) => {
+            &["calls", "bar", "never ran", "receivers", "total", "self", "lines", "complexity"]
+        }
     }
 }
 
@@ -216,9 +229,11 @@ pub fn filled(query: &str, selections: &[Option<String>]) -> Result<Filter, Stri
     let mut rest = query;
     while let Some((before, behind)) = rest.split_once('{') {
         let (number, behind) = behind.split_once('}').ok_or("`{` is not closed: write `{1}`")?;
-        let known = number.parse::<usize>().ok().filter(|number| (1..=selections.len()).contains(number));
-        let number = known
-            .ok_or_else(|| format!("`{{{number}}}` is no column before this one: {} precede it", selections.len()))?;
+        let known =
+            number.parse::<usize>().ok().filter(|number| (1..=selections.len()).contains(number));
+        let number = known.ok_or_else(|| {
+            format!("`{{{number}}}` is no column before this one: {} precede it", selections.len())
+        })?;
         text.push_str(before);
         text.push_str(selections[number - 1].as_deref().unwrap_or_default());
         rest = behind;

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{
-    By, Event, Filter, FilterError, Measure, Members, NO_CAUSE, Position, REMOTE_CAUSE, Scope, Store,
+    By, Event, Filter, FilterError, Measure, Members, NO_CAUSE, Position, REMOTE_CAUSE, Scope,
+    Store,
 };
 use metaspy_report::text::{clean, grouped, short_path, width};
 
@@ -59,7 +60,14 @@ pub struct ColumnView {
 impl ColumnView {
     /// Creates a column with an open tab.
     pub fn new(tabs: &[BrowserTab], tab: usize) -> Self {
-        ColumnView { tab, of: tabs[tab].clone(), rows: None, cursor: Cursor::default(), read: None, is_old: false }
+        ColumnView {
+            tab,
+            of: tabs[tab].clone(),
+            rows: None,
+            cursor: Cursor::default(),
+            read: None,
+            is_old: false,
+        }
     }
 
     /// Returns the row under the cursor.
@@ -104,7 +112,8 @@ impl ColumnView {
 
 impl TableList for ColumnView {
     fn columns(&self, _: &Store) -> Vec<Column<Self>> {
-        let row = |list: &Self, item: usize| list.rows.as_ref().and_then(|rows| rows.get(item)).cloned();
+        let row =
+            |list: &Self, item: usize| list.rows.as_ref().and_then(|rows| rows.get(item)).cloned();
         let name = Column::name("", move |_, list: &Self, item| {
             Cell::text(row(list, item).map_or(String::new(), |row| row.name))
         });
@@ -116,7 +125,9 @@ impl TableList for ColumnView {
                 _ => (Kind::Time, Width::Cells(10)),
             };
             let cell = move |_: &Store, list: &Self, item: usize| {
-                row(list, item).and_then(|row| row.cells.into_iter().nth(at)).unwrap_or(Cell::blank())
+                row(list, item)
+                    .and_then(|row| row.cells.into_iter().nth(at))
+                    .unwrap_or(Cell::blank())
             };
             let title = if kind == Kind::Bar { String::new() } else { title };
             Column::new(show.name.clone(), kind, cells, cell).titled(title).shown_from(show.from)
@@ -147,7 +158,10 @@ impl Rows for ColumnView {
     }
 
     fn row_name(&self, _: &Store, row: usize) -> String {
-        self.rows.as_ref().and_then(|rows| rows.get(row)).map_or(String::new(), |row| row.name.clone())
+        self.rows
+            .as_ref()
+            .and_then(|rows| rows.get(row))
+            .map_or(String::new(), |row| row.name.clone())
     }
 
     fn site(&self) -> Option<SiteId> {
@@ -194,23 +208,38 @@ pub(super) fn counted(
 ) -> BrowserRow {
     let site_name = |site: SiteId| clean(short_path(store.site_path(site))).into_owned();
     // A cause has its own term: `cause.site:layout`.
-    let site_term = |site: SiteId, name: &str| filter_edit::site_term(store, site).replacen("site:", name, 1);
-    let of_cause = |subject: Subject| format!("cause.{}", filter_edit::subject_term(store, subject));
+    let site_term =
+        |site: SiteId, name: &str| filter_edit::site_term(store, site).replacen("site:", name, 1);
+    let of_cause =
+        |subject: Subject| format!("cause.{}", filter_edit::subject_term(store, subject));
     let (name, term) = match (tab.rows, site, subject) {
         (RowsOf::Sender | RowsOf::Asker, Some(NO_CAUSE), _) => ("(no cause)".into(), None),
-        (RowsOf::Sender | RowsOf::Asker, Some(REMOTE_CAUSE), _) => ("(in another process)".into(), None),
+        (RowsOf::Sender | RowsOf::Asker, Some(REMOTE_CAUSE), _) => {
+            ("(in another process)".into(), None)
+        }
         (RowsOf::Asker, Some(site), Some(subject)) => (
             format!("{} at {}", name::subject(store, subject), site_name(site)),
             Some(format!("{} {}", site_term(site, "cause.site:"), of_cause(subject))),
         ),
-        (RowsOf::Sender | RowsOf::Asker, Some(site), _) => (site_name(site), Some(site_term(site, "cause.site:"))),
+        (RowsOf::Sender | RowsOf::Asker, Some(site), _) => {
+            (site_name(site), Some(site_term(site, "cause.site:")))
+        }
         (RowsOf::Root, Some(site), _) => (site_name(site), Some(site_term(site, "cause:"))),
         (_, Some(site), _) => (site_name(site), Some(site_term(site, "site:"))),
-        (_, None, Some(subject)) => (name::subject(store, subject), Some(filter_edit::subject_term(store, subject))),
-        (RowsOf::Root | RowsOf::Sender | RowsOf::Asker, None, None) => ("(left the window)".into(), None),
+        (_, None, Some(subject)) => {
+            (name::subject(store, subject), Some(filter_edit::subject_term(store, subject)))
+        }
+        (RowsOf::Root | RowsOf::Sender | RowsOf::Asker, None, None) => {
+            ("(left the window)".into(), None)
+        }
         (_, None, None) => ("(no subject)".into(), None),
     };
-    BrowserRow { name, term, cells: tab.show.iter().map(|show| cell(store, measure, show)).collect(), event: None }
+    BrowserRow {
+        name,
+        term,
+        cells: tab.show.iter().map(|show| cell(store, measure, show)).collect(),
+        event: None,
+    }
 }
 
 pub(super) fn number(measure: &Measure, value: ValueOf) -> u64 {
@@ -222,12 +251,14 @@ pub(super) fn number(measure: &Measure, value: ValueOf) -> u64 {
 }
 
 fn cell(store: &Store, measure: &Measure, show: &Show) -> Cell {
-    let time =
-        |ticks: Option<u64>| Cell::optional(ticks.filter(|_| measure.timed > 0).map(|ticks| store.span_ns(ticks)), "");
+    let time = |ticks: Option<u64>| {
+        Cell::optional(ticks.filter(|_| measure.timed > 0).map(|ticks| store.span_ns(ticks)), "")
+    };
     match show.name.as_str() {
-        "total" => {
-            Cell::optional((measure.timed > 0).then(|| store.span_ns(measure.total_ticks)), measure.total_sign())
-        }
+        "total" => Cell::optional(
+            (measure.timed > 0).then(|| store.span_ns(measure.total_ticks)),
+            measure.total_sign(),
+        ),
         "self" => time(measure.self_ticks),
         "max" => time(Some(measure.max_ticks).filter(|_| measure.wall_ticks == 0)),
         // Of async calls, the longest is one from its first poll to its end.
@@ -241,7 +272,12 @@ fn events(store: &Store, filter: &Filter) -> Vec<BrowserRow> {
     let events = store.forward(Position::Start, filter, ROWS, BUDGET).events;
     let row = |event: &Event| BrowserRow {
         name: name::event(store, event),
-        cells: vec![event.span.filter(|_| event.timed).map_or(Cell::blank(), |span| Cell::amount(store.span_ns(span)))],
+        cells: vec![
+            event
+                .span
+                .filter(|_| event.timed)
+                .map_or(Cell::blank(), |span| Cell::amount(store.span_ns(span))),
+        ],
         // The next columns show the subject of the event, or its site.
         term: Some(match event.subject {
             Some(subject) => filter_edit::subject_term(store, subject),

@@ -54,8 +54,10 @@ impl BrowserView {
     /// Returns the filter of a column, combined with the filter of the screen; `None` if an earlier
     /// column has no selection.
     fn filter(&self, column: usize, all: &Filter) -> Option<Filter> {
-        let selections: Option<Vec<Option<String>>> =
-            self.columns[..column].iter().map(|before| Some(before.selected()?.term.clone())).collect();
+        let selections: Option<Vec<Option<String>>> = self.columns[..column]
+            .iter()
+            .map(|before| Some(before.selected()?.term.clone()))
+            .collect();
         let filter = filled(&self.columns[column].of.query, &selections?).ok()?;
         Some(all.clone().and(filter))
     }
@@ -90,7 +92,9 @@ impl BrowserView {
 
     /// Shows the rows of a column, if they are still required.
     pub fn accept(&mut self, at: usize, filter: &str, rows: Vec<BrowserRow>) {
-        if let Some(column) = self.columns.get_mut(at).filter(|column| column.was_read_for(Some(filter))) {
+        if let Some(column) =
+            self.columns.get_mut(at).filter(|column| column.was_read_for(Some(filter)))
+        {
             column.accept(rows);
         }
     }

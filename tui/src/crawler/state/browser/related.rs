@@ -18,7 +18,11 @@ pub fn read(store: &Store, tab: &BrowserTab, filter: Filter) -> Vec<BrowserRow> 
     for subject in subjects.take(ROWS) {
         let all = store.relations_of(subject).into_iter();
         let named = all.filter(|edge| tab.relation.as_ref().is_none_or(|name| *name == edge.name));
-        related.extend(named.map(|edge| if edge.from == subject { (edge.to, true) } else { (edge.from, false) }));
+        related.extend(
+            named.map(
+                |edge| if edge.from == subject { (edge.to, true) } else { (edge.from, false) },
+            ),
+        );
     }
     let mut counts: HashMap<Subject, Measure> = HashMap::new();
     if !related.is_empty() {

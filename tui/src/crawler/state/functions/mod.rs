@@ -102,7 +102,10 @@ impl FunctionsView {
     /// Unfolds or folds the function of the row, or goes to the function that the row names.
     /// Returns false for other rows.
     pub fn follow(&mut self, store: &Store) -> bool {
-        let Some(FunctionRow { target: Target::Function(number), depth, .. }) = self.current() else { return false };
+        let Some(FunctionRow { target: Target::Function(number), depth, .. }) = self.current()
+        else {
+            return false;
+        };
         let (number, is_own) = (*number, *depth == 0);
         if !(is_own && self.unfolded.remove(&number)) {
             self.unfolded.insert(number);
@@ -144,20 +147,27 @@ impl FunctionsView {
         let before = self.current().cloned();
         let Ok(functions) = &self.functions else { return self.rows = Arc::default() };
         let rows = rows::rows(store, functions, &self.sort, &self.unfolded);
-        let found = before
-            .and_then(|before| rows.iter().position(|row| row.target == before.target && row.depth == before.depth));
+        let found = before.and_then(|before| {
+            rows.iter().position(|row| row.target == before.target && row.depth == before.depth)
+        });
         self.cursor.follow(found, rows.len());
         self.rows = Arc::new(rows);
     }
 
     fn ns(&self, samples: Option<u64>) -> Cell {
-        let ns = samples.zip(self.functions.as_ref().ok()).map(|(samples, functions)| functions.ns(samples));
+        let ns = samples
+            .zip(self.functions.as_ref().ok())
+            .map(|(samples, functions)| functions.ns(samples));
         ns.map_or(Cell::blank(), Cell::amount)
     }
 
     fn share(&self, samples: Option<u64>) -> Cell {
-        let percent = samples.zip(self.functions.as_ref().ok()).map(|(samples, functions)| functions.percent(samples));
-        percent.map_or(Cell::blank(), |(share, error)| Cell::text(format!("{share:>5.1} ± {error:.1}")))
+        let percent = samples
+            .zip(self.functions.as_ref().ok())
+            .map(|(samples, functions)| functions.percent(samples));
+        percent.map_or(Cell::blank(), |(share, error)| {
+            Cell::text(format!("{share:>5.1} ± {error:.1}"))
+        })
     }
 }
 
@@ -221,7 +231,13 @@ impl Rows for FunctionsView {
     fn filter_term(&self, store: &Store) -> Option<String> {
         let Target::Subject(of) = &self.current()?.target else { return None };
         let subject = of.subject.map(|subject| filter_edit::subject_term(store, subject));
-        Some(subject.into_iter().chain([filter_edit::site_term(store, of.site)]).collect::<Vec<_>>().join(" "))
+        Some(
+            subject
+                .into_iter()
+                .chain([filter_edit::site_term(store, of.site)])
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
     }
 
     fn sort(&self) -> Option<&Sort> {
@@ -230,7 +246,8 @@ impl Rows for FunctionsView {
 
     fn change_sort(&mut self, store: &Store, change: SortChange) {
         // A share has the order of its time.
-        let columns: Vec<_> = self.columns(store).into_iter().filter(|column| column.kind != Kind::Text).collect();
+        let columns: Vec<_> =
+            self.columns(store).into_iter().filter(|column| column.kind != Kind::Text).collect();
         self.sort = self.sort.changed(&columns, change);
         self.cursor.reset();
         self.unroll(store);

@@ -16,11 +16,18 @@ const EVENTS: usize = 50;
 
 /// Builds the rows. Functions follow the given order; their details are in descending order of
 /// samples.
-pub fn rows(store: &Store, functions: &Functions, sort: &Sort, unfolded: &HashSet<u64>) -> Vec<FunctionRow> {
+pub fn rows(
+    store: &Store,
+    functions: &Functions,
+    sort: &Sort,
+    unfolded: &HashSet<u64>,
+) -> Vec<FunctionRow> {
     let mut all: Vec<&Function> = functions.all.iter().collect();
     match &*sort.column {
         "name" => all.sort_by(|a, b| a.name.cmp(&b.name)),
-        "total" => all.sort_by_key(|function| std::cmp::Reverse((function.total_samples, function.self_samples))),
+        "total" => all.sort_by_key(|function| {
+            std::cmp::Reverse((function.total_samples, function.self_samples))
+        }),
         _ => {}
     }
     if sort.reversed {
@@ -53,7 +60,9 @@ fn unfold(store: &Store, functions: &Functions, function: &Function, rows: &mut 
         self_samples: Some(range.self_samples),
         total_samples: Some(range.total_samples),
         target: match range.span {
-            Span::Lines(line, _) if !function.file.is_empty() => Target::Line(function.file.clone(), line),
+            Span::Lines(line, _) if !function.file.is_empty() => {
+                Target::Line(function.file.clone(), line)
+            }
             _ => Target::Nothing,
         },
     }));
@@ -70,16 +79,29 @@ fn unfold(store: &Store, functions: &Functions, function: &Function, rows: &mut 
     let events = details.events.iter().map(|&(id, samples)| {
         let event = store.event(id);
         let name = event.map_or("left the window".into(), |event| {
-            let subject = event.subject.map_or(String::new(), |subject| format!(" {}", store.subject_text(subject)));
+            let subject = event
+                .subject
+                .map_or(String::new(), |subject| format!(" {}", store.subject_text(subject)));
             format!("{}{subject}", store.site_path(event.site))
         });
         let name = format!("{id} {name}");
-        FunctionRow { depth: 2, name, self_samples: None, total_samples: Some(samples), target: Target::Event(id) }
+        FunctionRow {
+            depth: 2,
+            name,
+            self_samples: None,
+            total_samples: Some(samples),
+            target: Target::Event(id),
+        }
     });
     part("in the events", events, EVENTS, rows);
     if details.outside > 0 {
         let name = "in no recorded event".to_owned();
-        rows.push(FunctionRow { depth: 1, name, total_samples: Some(details.outside), ..FunctionRow::default() });
+        rows.push(FunctionRow {
+            depth: 1,
+            name,
+            total_samples: Some(details.outside),
+            ..FunctionRow::default()
+        });
     }
 }
 
@@ -103,7 +125,12 @@ fn calls(functions: &Functions, name: &str, calls: &[Called], rows: &mut Vec<Fun
 }
 
 /// Adds a title with at most this many rows.
-fn part(name: &str, of: impl Iterator<Item = FunctionRow>, most: usize, rows: &mut Vec<FunctionRow>) {
+fn part(
+    name: &str,
+    of: impl Iterator<Item = FunctionRow>,
+    most: usize,
+    rows: &mut Vec<FunctionRow>,
+) {
     let mut of = of.peekable();
     if of.peek().is_none() {
         return;
@@ -112,6 +139,10 @@ fn part(name: &str, of: impl Iterator<Item = FunctionRow>, most: usize, rows: &m
     rows.extend(of.by_ref().take(most));
     let others = of.count();
     if others > 0 {
-        rows.push(FunctionRow { depth: 2, name: counted(others as u64, "more row"), ..FunctionRow::default() });
+        rows.push(FunctionRow {
+            depth: 2,
+            name: counted(others as u64, "more row"),
+            ..FunctionRow::default()
+        });
     }
 }

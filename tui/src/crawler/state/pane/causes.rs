@@ -32,7 +32,9 @@ pub fn rows(
     let tree: Vec<Effect> = match reasons {
         Some(reasons) => reasons.tree.clone(),
         // Until the links are read, the tree has causes only.
-        None => chain().map(|(depth, event)| Effect { depth, event, is_link: false, further: 0 }).collect(),
+        None => chain()
+            .map(|(depth, event)| Effect { depth, event, is_link: false, further: 0 })
+            .collect(),
     };
     for (at, reason) in tree.iter().enumerate() {
         let following = tree[at + 1..].iter().map(|reason| reason.depth + 1);
@@ -68,7 +70,9 @@ fn path_rows(path: &Path, marks: &Marks) -> Vec<PaneRow> {
     let mut rows = vec![PaneRow::plain(Content::Title(text))];
     for (at, step) in path.steps.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| path.steps[at]);
-        let link = if before.is_some_and(|before| before.goes_up && before.is_link) || step.is_link && !step.goes_up {
+        let link = if before.is_some_and(|before| before.goes_up && before.is_link)
+            || step.is_link && !step.goes_up
+        {
             "link "
         } else {
             ""
@@ -78,7 +82,11 @@ fn path_rows(path: &Path, marks: &Marks) -> Vec<PaneRow> {
             Some(before) if before.goes_up => "↑ ",
             Some(_) => "↓ ",
         };
-        let content = if step.event.id == path.to { Content::Current(step.event) } else { Content::Event(step.event) };
+        let content = if step.event.id == path.to {
+            Content::Current(step.event)
+        } else {
+            Content::Event(step.event)
+        };
         rows.push(PaneRow { indent: format!("{sign}{link}"), content });
     }
     rows.push(PaneRow::plain(Content::Blank));

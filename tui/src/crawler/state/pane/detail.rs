@@ -18,7 +18,13 @@ const LINES: usize = 12;
 const SENT: usize = 8;
 
 /// Builds the rows of the tab.
-pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Marks, columns: usize) -> Vec<PaneRow> {
+pub fn rows(
+    store: &Store,
+    event: &Event,
+    effects: Option<&Effects>,
+    marks: &Marks,
+    columns: usize,
+) -> Vec<PaneRow> {
     let gone = super::row::evicted_note(store, event);
     let is_gone = gone.is_some();
     let mut rows = match gone {
@@ -26,7 +32,8 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
         None => chain(store, event),
     };
     rows.push(PaneRow::plain(Content::Blank));
-    let mut fact = |name, value: String| push_fact(&mut rows, name, &value, columns.saturating_sub(NAME));
+    let mut fact =
+        |name, value: String| push_fact(&mut rows, name, &value, columns.saturating_sub(NAME));
     if let Some(name) = marks.name(event.id).filter(|name| !name.is_empty()) {
         fact("mark", name.to_owned());
     }
@@ -41,11 +48,17 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
         };
         fact("kept", format!("{rule}{over}"));
     } else if store.is_kept(event.id) {
-        fact("kept", if event.is_running() { "while it runs" } else { "with another event" }.into());
+        fact(
+            "kept",
+            if event.is_running() { "while it runs" } else { "with another event" }.into(),
+        );
     }
     if let Some(cause) = event.cause.and_then(|id| store.event(id)) {
         let later = store.span_ns(event.start.saturating_sub(cause.start));
-        fact("cause", format!("{} (+{})", name::event(store, &cause), duration(later).replace(' ', "")));
+        fact(
+            "cause",
+            format!("{} (+{})", name::event(store, &cause), duration(later).replace(' ', "")),
+        );
     }
     if let Some(remote) = store.remote_cause(event) {
         fact("cause", format!("span {:016x} of another process", remote.span));
@@ -54,7 +67,14 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
     let marks = store.event_marks(event.id);
     for sent in marks.sent.iter().take(SENT) {
         let later = store.span_ns(sent.tick.saturating_sub(event.start));
-        fact("sent", format!("span {:016x}, to another process (+{})", sent.span, duration(later).replace(' ', "")));
+        fact(
+            "sent",
+            format!(
+                "span {:016x}, to another process (+{})",
+                sent.span,
+                duration(later).replace(' ', "")
+            ),
+        );
     }
     let links = marks.links.len();
     if links > 0 {
@@ -69,7 +89,9 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
         fact("subject", name::subject(store, subject));
         match store.kind(subject.kind) {
             Some(kind) if kind.place => fact("", "a place in memory, not an identity".into()),
-            Some(_) if store.label(subject).is_some() => fact("", name::kind_and_key(store, subject)),
+            Some(_) if store.label(subject).is_some() => {
+                fact("", name::kind_and_key(store, subject))
+            }
             _ => {}
         }
     }
@@ -83,23 +105,35 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
     }
     let kind = store.site(event.site).map(|site| site.kind);
     // Each of these scans the events of the lane up to the end of the event.
-    if let Some(polls) = kind.is_some_and(SiteKind::is_entered).then(|| store.polls(event.id)).flatten() {
+    if let Some(polls) =
+        kind.is_some_and(SiteKind::is_entered).then(|| store.polls(event.id)).flatten()
+    {
         let busy = duration(store.span_ns(polls.busy_ticks));
         let word = if kind == Some(SiteKind::Span) { "entered" } else { "polls" };
         fact(word, format!("{}, busy {}", grouped(polls.polls), busy.trim_start()));
     }
-    if let Some(missed) = (kind == Some(SiteKind::Announcement)).then(|| store.gap(event.id)).flatten() {
+    if let Some(missed) =
+        (kind == Some(SiteKind::Announcement)).then(|| store.gap(event.id)).flatten()
+    {
         fact("missed", format!("{} before it", counted(missed, "announcement")));
     }
     if let Some(queued) = store.queued(event.id) {
-        fact("queued", format!("{} since it was sent", duration(store.span_ns(queued)).trim_start()));
+        fact(
+            "queued",
+            format!("{} since it was sent", duration(store.span_ns(queued)).trim_start()),
+        );
     }
     if event.level > 0 {
         fact("level", format!("{}: metaspy's own code or a handler", event.level));
     }
     fact("when", stamp(store.time_ns(event.start)));
     let lane = store.lanes().into_iter().find(|lane| lane.id == event.lane);
-    fact("lane", lane.map_or(format!("{}", event.lane.0), |lane| format!("{} (thread {})", lane.name, lane.thread)));
+    fact(
+        "lane",
+        lane.map_or(format!("{}", event.lane.0), |lane| {
+            format!("{} (thread {})", lane.name, lane.thread)
+        }),
+    );
     if let Some(process) = store.process_of(event.lane) {
         let file = process.source.rsplit('/').next().unwrap_or_default();
         fact("process", format!("{} ({file})", process.pid));
@@ -130,7 +164,8 @@ fn chain(store: &Store, event: &Event) -> Vec<PaneRow> {
     let mut chain: Vec<Event> = ancestors.by_ref().take(200).collect();
     let origin = if chain.len() < 200 { causes::origin(ancestors.origin(), false) } else { None };
     chain.reverse();
-    let mut rows: Vec<PaneRow> = origin.map(|text| PaneRow::plain(Content::Note(text))).into_iter().collect();
+    let mut rows: Vec<PaneRow> =
+        origin.map(|text| PaneRow::plain(Content::Note(text))).into_iter().collect();
     let hidden = if chain.len() > 6 { 2..chain.len() - 3 } else { 0..0 };
     let mut depth = 0;
     for (at, &cause) in chain.iter().enumerate() {

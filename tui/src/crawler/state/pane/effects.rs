@@ -8,7 +8,12 @@ use crate::crawler::effects::{Effects, Reach};
 use crate::crawler::state::name;
 
 /// Builds the rows of the tab.
-pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
+pub fn rows(
+    store: &Store,
+    event: &Event,
+    effects: Option<&Effects>,
+    columns: usize,
+) -> Vec<PaneRow> {
     if let Some(gone) = super::row::evicted_note(store, event) {
         return vec![PaneRow::plain(Content::Current(*event)), gone];
     }
@@ -80,12 +85,17 @@ pub fn summary(store: &Store, effects: &Effects) -> String {
         return text;
     }
     let rest = if effects.by_site.len() > 3 { ", …" } else { "" };
-    text.push_str(&format!(" ({}{rest})", by_site(store, effects)[..effects.by_site.len().min(3)].join(", ")));
+    text.push_str(&format!(
+        " ({}{rest})",
+        by_site(store, effects)[..effects.by_site.len().min(3)].join(", ")
+    ));
     text
 }
 
 fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
-    let site = |&(site, count): &(_, usize)| format!("{} {}", grouped(count as u64), name::site(store, site));
+    let site = |&(site, count): &(_, usize)| {
+        format!("{} {}", grouped(count as u64), name::site(store, site))
+    };
     effects.by_site.iter().map(site).collect()
 }
 

@@ -36,7 +36,8 @@ pub struct Facets {
 pub fn read(store: &Store, filter: Filter) -> Facets {
     let text = filter.text().to_owned();
     let by_site = store.tally(By::Site, &Scope::matching(filter.clone()));
-    let by_subject = store.tally(By::Subject, &Scope { detail: DetailLevel::Counts, ..Scope::matching(filter) });
+    let by_subject =
+        store.tally(By::Subject, &Scope { detail: DetailLevel::Counts, ..Scope::matching(filter) });
     let sites = by_site.rows.iter().take(SHOWN).filter_map(|row| {
         let site = row.site?;
         Some(Facet {
@@ -60,7 +61,10 @@ pub fn read(store: &Store, filter: Filter) -> Facets {
     let sorts = vec![
         (format!("outcomes  {}", reach(&by_site)), outcomes(store, &by_site)),
         (format!("{}  {}", count(by_site.rows.len(), "site"), reach(&by_site)), sites.collect()),
-        (format!("{}  {}", count(by_subject.rows.len(), "subject"), reach(&by_subject)), subjects.collect()),
+        (
+            format!("{}  {}", count(by_subject.rows.len(), "subject"), reach(&by_subject)),
+            subjects.collect(),
+        ),
     ];
     Facets { filter: text, sorts }
 }
@@ -74,14 +78,18 @@ fn reach(tally: &Tally) -> &'static str {
 /// `none`.
 fn failure(store: &Store, tally: &Tally) -> &'static str {
     let failed = tally.rows.iter().filter(|row| row.measure.failed > 0);
-    let words = failed.map(|row| row.site.and_then(|site| store.site(site)).map_or("failed", |site| site.failure()));
+    let words = failed.map(|row| {
+        row.site.and_then(|site| store.site(site)).map_or("failed", |site| site.failure())
+    });
     let mut words: Vec<&str> = words.collect();
     words.dedup();
     if let [only] = words[..] { only } else { Outcome::Failed.name() }
 }
 
 fn outcomes(store: &Store, tally: &Tally) -> Vec<Facet> {
-    let sum = |number: fn(&metaspy_reader::Measure) -> u64| tally.rows.iter().map(|row| number(&row.measure)).sum();
+    let sum = |number: fn(&metaspy_reader::Measure) -> u64| {
+        tally.rows.iter().map(|row| number(&row.measure)).sum()
+    };
     let named: [(Outcome, u64); 4] = [
         (Outcome::Failed, sum(|measure| measure.failed)),
         (Outcome::Panicked, sum(|measure| measure.panicked)),
@@ -91,7 +99,8 @@ fn outcomes(store: &Store, tally: &Tally) -> Vec<Facet> {
     let found = named.into_iter().filter(|(_, count)| *count > 0);
     found
         .map(|(outcome, count)| Facet {
-            name: if outcome == Outcome::Failed { failure(store, tally) } else { outcome.name() }.into(),
+            name: if outcome == Outcome::Failed { failure(store, tally) } else { outcome.name() }
+                .into(),
             count,
             sign: if tally.exact { "" } else { "≥ " },
             term: format!("outcome:{}", outcome.name()),
@@ -101,7 +110,9 @@ fn outcomes(store: &Store, tally: &Tally) -> Vec<Facet> {
 
 /// Builds the rows of the tab.
 pub fn rows(facets: Option<&Facets>) -> Vec<PaneRow> {
-    let Some(facets) = facets else { return vec![PaneRow::plain(Content::Note("counting …".into()))] };
+    let Some(facets) = facets else {
+        return vec![PaneRow::plain(Content::Note("counting …".into()))];
+    };
     let mut rows = Vec::new();
     for (title, facets) in facets.sorts.iter().filter(|(_, facets)| !facets.is_empty()) {
         if !rows.is_empty() {

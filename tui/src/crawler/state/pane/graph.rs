@@ -77,7 +77,13 @@ struct Neighbour {
 
 impl Graph {
     /// Draws the neighbourhood of an event in this many columns.
-    pub fn new(store: &Store, event: &Event, reasons: &Reasons, effects: &Effects, columns: usize) -> Self {
+    pub fn new(
+        store: &Store,
+        event: &Event,
+        reasons: &Reasons,
+        effects: &Effects,
+        columns: usize,
+    ) -> Self {
         let mut graph = Graph::default();
         let columns = columns.max(NODE);
         let above: Vec<Neighbour> = (reasons.tree.iter().filter(|it| it.depth == 0))
@@ -85,7 +91,9 @@ impl Graph {
             .collect();
         let further: Vec<Option<Event>> = (reasons.tree.iter().enumerate())
             .filter(|(_, it)| it.depth == 0)
-            .map(|(at, _)| reasons.tree.get(at + 1).filter(|next| next.depth == 1).map(|next| next.event))
+            .map(|(at, _)| {
+                reasons.tree.get(at + 1).filter(|next| next.depth == 1).map(|next| next.event)
+            })
             .collect();
         let below: Vec<Neighbour> = (effects.tree.iter().filter(|it| it.depth == 0))
             .map(|it| Neighbour { event: it.event, is_link: it.is_link })
@@ -101,7 +109,13 @@ impl Graph {
     }
 
     /// Draws the layers above: the reasons of the event, and over each of them a reason of its own.
-    fn reasons(&mut self, store: &Store, above: &[Neighbour], further: &[Option<Event>], columns: usize) {
+    fn reasons(
+        &mut self,
+        store: &Store,
+        above: &[Neighbour],
+        further: &[Option<Event>],
+        columns: usize,
+    ) {
         if above.is_empty() {
             self.lines.push(centred("a root: no recorded cause", columns));
             return;
@@ -122,8 +136,12 @@ impl Graph {
             self.node(store, reason.event, &slots, slot);
         }
         self.lines.push(String::new());
-        let shown: Vec<(usize, bool)> =
-            above.iter().take(slots.count).enumerate().map(|(slot, it)| (slots.centre(slot), it.is_link)).collect();
+        let shown: Vec<(usize, bool)> = above
+            .iter()
+            .take(slots.count)
+            .enumerate()
+            .map(|(slot, it)| (slots.centre(slot), it.is_link))
+            .collect();
         let centre = columns / 2;
         let mut ends = Line::new(columns);
         shown.iter().for_each(|&(at, is_link)| ends.set(at, if is_link { '╎' } else { '│' }));
@@ -147,8 +165,12 @@ impl Graph {
             return;
         }
         let slots = Slots::new(below.len(), columns);
-        let shown: Vec<(usize, bool)> =
-            below.iter().take(slots.count).enumerate().map(|(slot, it)| (slots.centre(slot), it.is_link)).collect();
+        let shown: Vec<(usize, bool)> = below
+            .iter()
+            .take(slots.count)
+            .enumerate()
+            .map(|(slot, it)| (slots.centre(slot), it.is_link))
+            .collect();
         self.channel(&shown, columns / 2, columns, ['┌', '┐', '┬', '┴']);
         let mut arrows = Line::new(columns);
         shown.iter().for_each(|&(at, _)| arrows.set(at, '▼'));
@@ -174,7 +196,12 @@ impl Graph {
             let edge = format!(" ┈ {} ┈ ", pad_right(&clean(relation), longest));
             let column = width(&edge);
             let text = name::fit_subject(store, *other, columns.saturating_sub(column));
-            self.nodes.push(Node { line: self.lines.len(), column, text, target: Target::Subject(*other) });
+            self.nodes.push(Node {
+                line: self.lines.len(),
+                column,
+                text,
+                target: Target::Subject(*other),
+            });
             self.lines.push(edge);
         }
         self.rest(rest.len(), "more relation", ": see Object");
@@ -184,13 +211,26 @@ impl Graph {
     fn node(&mut self, store: &Store, event: Event, slots: &Slots, slot: usize) {
         let text = name::fit_event(store, &event, slots.width.saturating_sub(2));
         let column = slots.centre(slot).saturating_sub(width(&text) / 2);
-        self.nodes.push(Node { line: self.lines.len(), column, text, target: Target::Event(event) });
+        self.nodes.push(Node {
+            line: self.lines.len(),
+            column,
+            text,
+            target: Target::Event(event),
+        });
     }
 
     /// Draws the line that joins the edges of a layer with the edge of the selected event.
-    fn channel(&mut self, ends: &[(usize, bool)], centre: usize, columns: usize, corners: [char; 4]) {
+    fn channel(
+        &mut self,
+        ends: &[(usize, bool)],
+        centre: usize,
+        columns: usize,
+        corners: [char; 4],
+    ) {
         let [left, right, inner, own] = corners;
-        let Some((first, last)) = ends.iter().map(|(at, _)| *at).min().zip(ends.iter().map(|(at, _)| *at).max()) else {
+        let Some((first, last)) =
+            ends.iter().map(|(at, _)| *at).min().zip(ends.iter().map(|(at, _)| *at).max())
+        else {
             return;
         };
         let mut line = Line::new(columns);
@@ -200,7 +240,8 @@ impl Graph {
             let (from, to) = (first.min(centre), last.max(centre));
             for at in from..=to {
                 // An edge is dashed if it leads to a link only.
-                let mut passing = ends.iter().filter(|(end, _)| (at <= centre) == (*end <= at) || *end == at);
+                let mut passing =
+                    ends.iter().filter(|(end, _)| (at <= centre) == (*end <= at) || *end == at);
                 line.set(at, if passing.all(|(_, is_link)| *is_link) { '┄' } else { '─' });
             }
             for &(at, _) in ends {
@@ -217,7 +258,10 @@ impl Graph {
             }
             let is_end = ends.iter().any(|(at, _)| *at == centre);
             let joined = if is_end { '┼' } else { own };
-            line.set(centre, if from == centre && !is_end { own_corner(corners, true) } else { joined });
+            line.set(
+                centre,
+                if from == centre && !is_end { own_corner(corners, true) } else { joined },
+            );
             if to == centre && !is_end {
                 line.set(centre, own_corner(corners, false));
             }

@@ -87,13 +87,19 @@ impl Pane {
             (_, Tab::Facets) => facets::rows(self.facets.as_ref()),
             (_, Tab::Times) => times::rows(store, self.times.as_ref(), self.width),
             (None, _) => Vec::new(),
-            (Some(event), Tab::Detail) => detail::rows(store, event, self.effects.as_ref(), marks, self.width),
+            (Some(event), Tab::Detail) => {
+                detail::rows(store, event, self.effects.as_ref(), marks, self.width)
+            }
             (Some(event), Tab::Causes) => {
                 let path = self.reasons.as_ref().and_then(|reasons| reasons.path.as_ref());
                 causes::rows(store, event, self.reasons.as_ref(), path, marks)
             }
-            (Some(event), Tab::Effects) => effects::rows(store, event, self.effects.as_ref(), self.width),
-            (Some(event), Tab::SameSubject) => relations::same_subject(store, event, self.same_subject.as_deref()),
+            (Some(event), Tab::Effects) => {
+                effects::rows(store, event, self.effects.as_ref(), self.width)
+            }
+            (Some(event), Tab::SameSubject) => {
+                relations::same_subject(store, event, self.same_subject.as_deref())
+            }
             (Some(event), Tab::Siblings) => relations::siblings(store, event),
             (Some(event), Tab::Object) => {
                 let parts = [self.object.as_ref(), self.base.as_ref()];
@@ -101,7 +107,10 @@ impl Pane {
             }
             (Some(event), Tab::Graph) => self.graph_rows(store, event),
         };
-        self.rows = std::mem::take(&mut self.rows).into_iter().flat_map(|row| row.wrapped(self.width)).collect();
+        self.rows = std::mem::take(&mut self.rows)
+            .into_iter()
+            .flat_map(|row| row.wrapped(self.width))
+            .collect();
         self.select(self.cursor.row);
     }
 
@@ -115,7 +124,8 @@ impl Pane {
         let at = self.graph.at;
         let graph = Graph::new(store, event, reasons, effects, self.width.saturating_sub(2));
         // The cursor stays on its node as long as the nodes are the same.
-        let is_same = graph.nodes.len() == self.graph.nodes.len() && self.graph.of == Some(event.id);
+        let is_same =
+            graph.nodes.len() == self.graph.nodes.len() && self.graph.of == Some(event.id);
         self.graph = Graph { at: if is_same { at } else { graph.at }, of: Some(event.id), ..graph };
         self.graph.lines.iter().map(|line| PaneRow::plain(Content::Drawing(line.clone()))).collect()
     }

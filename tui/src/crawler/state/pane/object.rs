@@ -3,7 +3,9 @@
 
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{By, Filter, Measure, Scope, Store};
-use metaspy_report::text::{clean, duration, grouped, last_segment, pad_left, pad_right, short_path, shorten, width};
+use metaspy_report::text::{
+    clean, duration, grouped, last_segment, pad_left, pad_right, short_path, shorten, width,
+};
 
 use super::relations;
 use super::row::{Content, PaneRow};
@@ -44,14 +46,20 @@ pub fn read(store: &Store, subject: Subject, progress: &Progress) -> Option<Obje
     let scope = Scope::matching(filter.clone());
     let tally = store.tally(By::SiteSubject, &scope);
     let sites = tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
-    let whole = store.tally(By::Subject, &scope).rows.first().map_or(Measure::default(), |row| row.measure);
+    let whole =
+        store.tally(By::Subject, &scope).rows.first().map_or(Measure::default(), |row| row.measure);
     let times = times::read(store, filter, progress)?;
     Some(Object { subject, sites, whole, exact: tally.exact, times })
 }
 
 /// Builds the rows of the tab, from the numbers of the subject and of the subject that it is
 /// compared with.
-pub fn rows(store: &Store, subject: Option<Subject>, parts: [Option<&Object>; 2], columns: usize) -> Vec<PaneRow> {
+pub fn rows(
+    store: &Store,
+    subject: Option<Subject>,
+    parts: [Option<&Object>; 2],
+    columns: usize,
+) -> Vec<PaneRow> {
     let Some(subject) = subject else {
         return vec![PaneRow::plain(Content::Note("this event has no subject".into()))];
     };
@@ -101,20 +109,28 @@ fn site_line(store: &Store, site: SiteId, measure: &Measure, columns: usize) -> 
         0 => String::new(),
         _ => total(store, measure),
     };
-    let numbers = format!("{}{}  {:>7}", measure.sign(), pad_left(&grouped(measure.count), 7), time);
+    let numbers =
+        format!("{}{}  {:>7}", measure.sign(), pad_left(&grouped(measure.count), 7), time);
     let room = columns.saturating_sub(width(&numbers) + 3);
-    format!("{} {numbers}", pad_right(&shorten(&clean(short_path(store.site_path(site))), room), room))
+    format!(
+        "{} {numbers}",
+        pad_right(&shorten(&clean(short_path(store.site_path(site))), room), room)
+    )
 }
 
 /// Builds the same rows for both subjects: base, own, and a bar towards the larger number.
 fn comparison(store: &Store, own: &Object, base: &Object, columns: usize, rows: &mut Vec<PaneRow>) {
     let note = |text: String| PaneRow::plain(Content::Note(text));
-    rows.push(PaneRow::plain(Content::Title(format!("compared with {}", name::subject(store, base.subject)))));
+    rows.push(PaneRow::plain(Content::Title(format!(
+        "compared with {}",
+        name::subject(store, base.subject)
+    ))));
     let number = 9;
     let room = columns.saturating_sub(2 * number + 7).max(6);
     let head = [pad_right("calls at", room), pad_left("base", number), pad_left("here", number)];
     rows.push(note(head.join("")));
-    let mut sites: Vec<SiteId> = own.sites.iter().chain(&base.sites).map(|(site, _)| *site).collect();
+    let mut sites: Vec<SiteId> =
+        own.sites.iter().chain(&base.sites).map(|(site, _)| *site).collect();
     sites.sort_unstable();
     sites.dedup();
     let count = |object: &Object, site| object.at(site).map_or(0, |measure| measure.count);
@@ -122,7 +138,8 @@ fn comparison(store: &Store, own: &Object, base: &Object, columns: usize, rows: 
     for site in sites.into_iter().take(SITES) {
         let (before, here) = (count(base, site), count(own, site));
         let path = store.site_path(site);
-        let path = Some(short_path(path)).filter(|path| width(path) < room).unwrap_or(last_segment(path));
+        let path =
+            Some(short_path(path)).filter(|path| width(path) < room).unwrap_or(last_segment(path));
         let name = pad_right(&shorten(&clean(path), room - 1), room);
         let numbers = [before, here].map(|count| pad_left(&grouped(count), number)).join("");
         rows.push(note(format!("{name}{numbers} {}", change(before, here))));

@@ -26,9 +26,14 @@ pub(crate) fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>)
     };
     let title = Content::Title(name::subject(store, subject));
     let Some(same) = same else {
-        return vec![PaneRow::plain(title), PaneRow::plain(Content::Note("reading its events …".into()))];
+        return vec![
+            PaneRow::plain(title),
+            PaneRow::plain(Content::Note("reading its events …".into())),
+        ];
     };
-    let event = |other: &Event| if other.id == event.id { Content::Current(*other) } else { Content::Event(*other) };
+    let event = |other: &Event| {
+        if other.id == event.id { Content::Current(*other) } else { Content::Event(*other) }
+    };
     let rows = same.iter().map(event);
     std::iter::once(title).chain(rows).map(PaneRow::plain).collect()
 }
@@ -45,7 +50,9 @@ pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
     let at = ids.iter().position(|&id| id == event.id).unwrap_or(0);
     let from = at.saturating_sub(SHOWN / 2);
     let events = ids.iter().skip(from).take(SHOWN).filter_map(|&id| store.event(id));
-    let row = |other: Event| if other.id == event.id { Content::Current(other) } else { Content::Event(other) };
+    let row = |other: Event| {
+        if other.id == event.id { Content::Current(other) } else { Content::Event(other) }
+    };
     rows.extend(events.map(row).map(PaneRow::plain));
     rows.extend(more(ids.len()));
     rows
@@ -79,12 +86,18 @@ pub fn of_subject(store: &Store, subject: Subject) -> Vec<PaneRow> {
     let named = named_without_owner(store, subject, &relations);
     for part in named.chunk_by(|a, b| a.0 == b.0) {
         let title = format!("{}  {}", part[0].0, grouped(part.len() as u64));
-        section(title, &mut part.iter().take(SHOWN).map(|(_, other)| plain(*other)).chain(more(part.len())));
+        section(
+            title,
+            &mut part.iter().take(SHOWN).map(|(_, other)| plain(*other)).chain(more(part.len())),
+        );
     }
     let siblings = siblings_of(store, subject);
     if !siblings.is_empty() {
         let title = format!("siblings  {}", grouped(siblings.len() as u64));
-        section(title, &mut siblings.iter().take(SHOWN).copied().map(plain).chain(more(siblings.len())));
+        section(
+            title,
+            &mut siblings.iter().take(SHOWN).copied().map(plain).chain(more(siblings.len())),
+        );
     }
     rows
 }
@@ -99,9 +112,15 @@ pub fn named(store: &Store, subject: Subject) -> Vec<(String, Subject)> {
 
 /// Returns the relations of a subject except the relation to its owner. Relations that a profiler
 /// names come first.
-fn named_without_owner(store: &Store, subject: Subject, relations: &[Relation]) -> Vec<(String, Subject)> {
+fn named_without_owner(
+    store: &Store,
+    subject: Subject,
+    relations: &[Relation],
+) -> Vec<(String, Subject)> {
     let mut named: Vec<(String, Subject)> = (relations.iter())
-        .filter(|relation| relation.name != SIBLING && !(relation.name == OWNER && relation.from == subject))
+        .filter(|relation| {
+            relation.name != SIBLING && !(relation.name == OWNER && relation.from == subject)
+        })
         .map(|relation| {
             if relation.from == subject {
                 (format!("{} →", relation.name), relation.to)
@@ -112,7 +131,8 @@ fn named_without_owner(store: &Store, subject: Subject, relations: &[Relation]) 
         .collect();
     let chosen: HashSet<&str> =
         store.views().iter().flat_map(|view| &view.view.relations).map(String::as_str).collect();
-    let is_chosen = |name: &str| chosen.contains(name.trim_start_matches("← ").trim_end_matches(" →"));
+    let is_chosen =
+        |name: &str| chosen.contains(name.trim_start_matches("← ").trim_end_matches(" →"));
     named.sort_by(|a, b| is_chosen(&b.0).cmp(&is_chosen(&a.0)).then_with(|| a.cmp(b)));
     named
 }
@@ -135,7 +155,10 @@ fn siblings_of(store: &Store, subject: Subject) -> Vec<Subject> {
 
 fn owned_by(store: &Store, owner: Subject) -> Vec<Subject> {
     let relations = store.relations_of(owner).into_iter();
-    relations.filter(|relation| relation.name == OWNER && relation.to == owner).map(|relation| relation.from).collect()
+    relations
+        .filter(|relation| relation.name == OWNER && relation.to == owner)
+        .map(|relation| relation.from)
+        .collect()
 }
 
 /// Returns the owner of a subject, the owner of that owner, and so on.
@@ -144,7 +167,9 @@ fn owners(store: &Store, subject: Subject) -> Vec<Subject> {
     let mut at = subject;
     while owners.len() < DEPTH {
         let relations = store.relations_of(at);
-        let Some(owner) = relations.iter().find(|relation| relation.name == OWNER && relation.from == at) else {
+        let Some(owner) =
+            relations.iter().find(|relation| relation.name == OWNER && relation.from == at)
+        else {
             break;
         };
         if owner.to == subject || owners.contains(&owner.to) {

@@ -72,14 +72,21 @@ pub fn read(store: &Store, filter: Filter, progress: &Progress) -> Option<Times>
         let page = store.forward(from, &filter, STRIDE, STRIDE);
         for event in &page.events {
             times.events += 1;
-            let bucket = event.start.saturating_sub(first) as u128 * BUCKETS as u128 / ticks as u128;
+            let bucket =
+                event.start.saturating_sub(first) as u128 * BUCKETS as u128 / ticks as u128;
             times.buckets[(bucket as usize).min(BUCKETS - 1)] += 1;
-            let Some(span) = event.span.filter(|_| event.timed && event.outcome != Outcome::Instant) else { continue };
+            let Some(span) =
+                event.span.filter(|_| event.timed && event.outcome != Outcome::Instant)
+            else {
+                continue;
+            };
             let ns = store.span_ns(span);
             times.timed += 1;
             times.max_ns = times.max_ns.max(ns);
             times.parts[part(ns)] += 1;
-            if slowest.len() < SLOWEST || slowest.peek().is_some_and(|Reverse((least, _))| ns > *least) {
+            if slowest.len() < SLOWEST
+                || slowest.peek().is_some_and(|Reverse((least, _))| ns > *least)
+            {
                 slowest.push(Reverse((ns, event.id)));
                 if slowest.len() > SLOWEST {
                     slowest.pop();
@@ -136,9 +143,13 @@ impl Times {
     /// Returns the octaves with their numbers of events, from the first to the last octave that is
     /// not empty.
     fn octaves(&self) -> Vec<(u64, u64)> {
-        let octave = |at: usize| self.parts[at..(at + PARTS as usize).min(self.parts.len())].iter().sum::<u64>();
-        let all: Vec<(u64, u64)> =
-            (0..self.parts.len()).step_by(PARTS as usize).map(|at| (least(at), octave(at))).collect();
+        let octave = |at: usize| {
+            self.parts[at..(at + PARTS as usize).min(self.parts.len())].iter().sum::<u64>()
+        };
+        let all: Vec<(u64, u64)> = (0..self.parts.len())
+            .step_by(PARTS as usize)
+            .map(|at| (least(at), octave(at)))
+            .collect();
         let has_some = |(_, count): &(u64, u64)| *count > 0;
         match (all.iter().position(has_some), all.iter().rposition(has_some)) {
             (Some(first), Some(last)) => all[first..=last].to_vec(),
@@ -149,7 +160,9 @@ impl Times {
 
 /// Builds the rows of the tab.
 pub fn rows(store: &Store, times: Option<&Times>, columns: usize) -> Vec<PaneRow> {
-    let Some(times) = times else { return vec![PaneRow::plain(Content::Note("reading durations …".into()))] };
+    let Some(times) = times else {
+        return vec![PaneRow::plain(Content::Note("reading durations …".into()))];
+    };
     let reach = if times.is_window { "in the window" } else { "all of them" };
     let mut rows = vec![Content::Title(format!("{}  {reach}", counted(times.events, "event")))];
     if times.events > 0 {

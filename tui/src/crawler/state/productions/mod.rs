@@ -93,7 +93,8 @@ impl ProductionsView {
         let site = self.current().map(|production| production.site);
         let is_it = |production: &Production| Some(production.site) == site;
         // A production may occur in the tree more than once.
-        let same_row = tree.productions.get(self.cursor.row).is_some_and(is_it).then_some(self.cursor.row);
+        let same_row =
+            tree.productions.get(self.cursor.row).is_some_and(is_it).then_some(self.cursor.row);
         let found = same_row.or_else(|| tree.productions.iter().position(is_it));
         self.tree = Some(Arc::new(tree));
         self.resize(self.lines);
@@ -151,13 +152,19 @@ impl ProductionsView {
 
     fn bar(&self, store: &Store, item: usize) -> Cell {
         let production = &self.productions()[item];
-        let Some(tree) = self.tree.as_ref().filter(|_| !production.again) else { return Cell::blank() };
+        let Some(tree) = self.tree.as_ref().filter(|_| !production.again) else {
+            return Cell::blank();
+        };
         // Numbers that are not exact may hide an activation.
         let question = if tree.exact { "" } else { "?" };
         match Coverage::new(store, production) {
             Coverage::Skipped => Cell::blank(),
-            Coverage::NeverMatched if tree.is_complete => Cell::alert(format!(" NEVER MATCHED{question} ")),
-            Coverage::NeverEntered if tree.is_complete => Cell::alert(format!(" NEVER ENTERED{question} ")),
+            Coverage::NeverMatched if tree.is_complete => {
+                Cell::alert(format!(" NEVER MATCHED{question} "))
+            }
+            Coverage::NeverEntered if tree.is_complete => {
+                Cell::alert(format!(" NEVER ENTERED{question} "))
+            }
             _ => Cell::amount(production.measure.count),
         }
     }
@@ -165,7 +172,11 @@ impl ProductionsView {
 
 impl Production {
     fn tone(&self, store: &Store) -> Tone {
-        if self.again || Coverage::new(store, self) == Coverage::Skipped { Tone::Faint } else { Tone::Plain }
+        if self.again || Coverage::new(store, self) == Coverage::Skipped {
+            Tone::Faint
+        } else {
+            Tone::Plain
+        }
     }
 }
 
@@ -181,9 +192,12 @@ impl TableList for ProductionsView {
             Self::number("entered", |measure| measure.count),
             Self::number("matched", matched),
             Self::number("failed", failed),
-            Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 17 }, |store, list: &Self, item| {
-                list.bar(store, item)
-            })
+            Column::new(
+                "bar",
+                Kind::Bar,
+                Width::Part { of: (2, 5), min: 17 },
+                |store, list: &Self, item| list.bar(store, item),
+            )
             .titled(""),
         ])
     }
@@ -231,6 +245,8 @@ impl Rows for ProductionsView {
 impl Tree {
     /// Draws the tree lines before a production.
     fn lines(&self, item: usize, levels: usize) -> String {
-        indent::tree_lines(item, levels, |at| (self.productions[at].parent, self.productions[at].is_last))
+        indent::tree_lines(item, levels, |at| {
+            (self.productions[at].parent, self.productions[at].is_last)
+        })
     }
 }

@@ -49,14 +49,16 @@ impl Tree {
     pub fn read(store: &Store, filter: Filter) -> Self {
         let is_complete = filter.is_all();
         let productions = store.sites().iter().filter(|site| site.kind == SiteKind::Production);
-        let (skipped, in_use): (Vec<_>, Vec<_>) = productions.partition(|site| site.skipped.is_some());
+        let (skipped, in_use): (Vec<_>, Vec<_>) =
+            productions.partition(|site| site.skipped.is_some());
         let in_use: Vec<SiteId> = in_use.iter().map(|site| site.id).collect();
         let kind = store.kinds().find(|kind| kind.name == KIND).map(|kind| kind.id);
         let mut productions = build(&in_use, |production| {
             let Some(kind) = kind else { return Vec::new() };
             let subject = Subject::new(kind, production.map_or(0, |site| site.0.into()));
             let relations = store.relations_of(subject).into_iter();
-            let relations = relations.filter(|it| it.name == REFERS_TO && it.from == subject && it.to.kind == kind);
+            let relations = relations
+                .filter(|it| it.name == REFERS_TO && it.from == subject && it.to.kind == kind);
             relations.filter_map(|it| u32::try_from(it.to.key).ok().map(SiteId)).collect()
         });
         productions.extend(skipped.iter().map(|site| Production::new(site.id, None)));
@@ -86,10 +88,12 @@ impl Production {
 /// Builds the tree of all productions in use, depth first. `refers_to` returns the references of a
 /// production; `None` stands for the grammar, which refers to the start rule.
 ///
-/// A production that was visited before gets no children, so that recursion ends, and never becomes a root.
+/// A production that was visited before gets no children, so that recursion ends, and never becomes
+/// a root.
 fn build(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) -> Vec<Production> {
     let known: HashSet<SiteId> = in_use.iter().copied().collect();
-    let children = |of| refers_to(of).into_iter().filter(|site| known.contains(site)).collect::<Vec<_>>();
+    let children =
+        |of| refers_to(of).into_iter().filter(|site| known.contains(site)).collect::<Vec<_>>();
     let (mut tree, mut visited) = (Vec::new(), HashSet::new());
     for root in children(None).into_iter().chain(in_use.iter().copied()) {
         if visited.contains(&root) {
@@ -101,7 +105,10 @@ fn build(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) -
             if !production.again {
                 let (parent, children) = (Some(tree.len()), children(Some(production.site)));
                 let last = children.len().saturating_sub(1);
-                let child = |(at, site)| Production { is_last: at == last, ..Production::new(site, parent) };
+                let child = |(at, site)| Production {
+                    is_last: at == last,
+                    ..Production::new(site, parent)
+                };
                 next.extend(children.into_iter().enumerate().rev().map(child));
             }
             tree.push(production);

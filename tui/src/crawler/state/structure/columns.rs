@@ -14,25 +14,37 @@ impl TableList for StructureView {
         let ns = |store: &Store, ticks: Option<u64>| ticks.map(|ticks| store.span_ns(ticks));
         let key = |number: Option<u64>| SortKey::Amount(Reverse(number));
         let mut columns = vec![
-            Column::name("element", |store, list: &Self, item| list.name_cell(store, item)).sorted_by(
-                |_, list, item| SortKey::Text(list.element(item).map_or(String::new(), |it| it.name.clone())),
-            ),
-            Self::number("calls", Kind::Number, 11, |_, element| Cell::amount(element.measure.count)),
-            Column::new("bar", Kind::Bar, Width::Part { of: (1, 4), min: 8 }, |store, list: &Self, item| {
-                list.bar(store, item)
-            })
+            Column::name("element", |store, list: &Self, item| list.name_cell(store, item))
+                .sorted_by(|_, list, item| {
+                    SortKey::Text(list.element(item).map_or(String::new(), |it| it.name.clone()))
+                }),
+            Self::number("calls", Kind::Number, 11, |_, element| {
+                Cell::amount(element.measure.count)
+            }),
+            Column::new(
+                "bar",
+                Kind::Bar,
+                Width::Part { of: (1, 4), min: 8 },
+                |store, list: &Self, item| list.bar(store, item),
+            )
             .titled(""),
         ];
         if let Some(profile) = self.profiles.columns(|_, list: &Self, item| {
-            let element = list.element(item).filter(|element| element.site().is_none() || element.measure.count > 0);
+            let element = list
+                .element(item)
+                .filter(|element| element.site().is_none() || element.measure.count > 0);
             element.map(|element| element.key.clone())
         }) {
             columns.extend(profile);
             return columns;
         }
         columns.extend([
-            Column::new("never ran", Kind::Number, Width::Cells(8), |_, list: &Self, item| list.ran_cell(item))
-                .sorted_by(move |_, list, item| key(list.element(item).map(|it| (it.methods - it.ran).into()))),
+            Column::new("never ran", Kind::Number, Width::Cells(8), |_, list: &Self, item| {
+                list.ran_cell(item)
+            })
+            .sorted_by(move |_, list, item| {
+                key(list.element(item).map(|it| (it.methods - it.ran).into()))
+            }),
             Self::number("receivers", Kind::Number, 10, |_, element| {
                 let receivers = element.receivers;
                 if element.has_unknown_receivers() {
@@ -78,7 +90,8 @@ impl TableList for StructureView {
     }
 
     fn tree_lines(&self, item: usize, levels: usize) -> String {
-        let place = |at| self.element(at).map_or((None, true), |element| (element.under, element.is_last));
+        let place =
+            |at| self.element(at).map_or((None, true), |element| (element.under, element.is_last));
         indent::tree_lines(item, levels, place)
     }
 }
@@ -104,14 +117,16 @@ impl StructureView {
         // Under a filter, a method without calls may still have run.
         if self.is_complete && element.never_ran() && element.site().is_some() {
             // Numbers that are not exact may hide a call.
-            let question = if self.whole.as_ref().is_some_and(|whole| whole.exact) { "" } else { "?" };
+            let question =
+                if self.whole.as_ref().is_some_and(|whole| whole.exact) { "" } else { "?" };
             return Cell::alert(format!(" NEVER RAN{question} "));
         }
         Cell::amount(element.measure.count)
     }
 
     fn ran_cell(&self, item: usize) -> Cell {
-        let element = self.element(item).filter(|element| element.site().is_none() && element.methods > 0);
+        let element =
+            self.element(item).filter(|element| element.site().is_none() && element.methods > 0);
         match element.filter(|_| self.is_complete) {
             Some(element) => {
                 let tone = if element.never_ran() { Tone::Alert } else { Tone::Plain };

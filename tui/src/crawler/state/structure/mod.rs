@@ -68,8 +68,12 @@ impl StructureView {
     /// Reads the program, and the calls that pass the filter.
     pub fn read(mut self, store: &Store, filter: &Filter) -> Self {
         let whole = Program::read(store, filter);
-        let places: HashMap<SiteId, usize> =
-            whole.elements.iter().enumerate().filter_map(|(at, element)| Some((element.site()?, at))).collect();
+        let places: HashMap<SiteId, usize> = whole
+            .elements
+            .iter()
+            .enumerate()
+            .filter_map(|(at, element)| Some((element.site()?, at)))
+            .collect();
         // A value belongs to the method, and to every element around it.
         self.profiles = self.profiles.read(store, |key| {
             let method = places.get(&key.site()).and_then(|&at| whole.elements.get(at));
@@ -93,7 +97,8 @@ impl StructureView {
     fn sorted(mut self, store: &Store) -> Self {
         let keys = self.sort.keys(store, &self);
         if let Some(whole) = &mut self.whole {
-            let names: Vec<String> = whole.elements.iter().map(|element| element.name.clone()).collect();
+            let names: Vec<String> =
+                whole.elements.iter().map(|element| element.name.clone()).collect();
             let reversed = self.sort.reversed;
             Arc::make_mut(whole).sort_siblings(|a, b| {
                 let order = keys[a].cmp(&keys[b]).then_with(|| names[a].cmp(&names[b]));
@@ -116,7 +121,9 @@ impl StructureView {
 
     /// Returns false if no call was timed as an event.
     fn has_times(&self) -> bool {
-        self.whole.as_ref().is_none_or(|whole| whole.crates().any(|element| element.measure.timed > 0))
+        self.whole
+            .as_ref()
+            .is_none_or(|whole| whole.crates().any(|element| element.measure.timed > 0))
     }
 
     fn element(&self, item: usize) -> Option<&Element> {
@@ -141,7 +148,9 @@ impl StructureView {
         if is_stale {
             self.whole = self.clone().sorted(store).whole;
         }
-        if let Some(structure) = self.whole.as_ref().filter(|it| !self.was_read && it.elements.len() > SMALL) {
+        if let Some(structure) =
+            self.whole.as_ref().filter(|it| !self.was_read && it.elements.len() > SMALL)
+        {
             self.folded = Arc::new(with_methods(structure));
         }
         self.was_read = true;
@@ -155,7 +164,9 @@ impl StructureView {
 
     /// Unfolds the row; if it is unfolded, goes to its first child.
     pub fn unfold(&mut self) {
-        let Some(key) = self.current().filter(|element| element.site().is_none()).map(|it| it.key.clone()) else {
+        let Some(key) =
+            self.current().filter(|element| element.site().is_none()).map(|it| it.key.clone())
+        else {
             return;
         };
         if Arc::make_mut(&mut self.folded).remove(&key) {
@@ -187,8 +198,12 @@ impl StructureView {
     pub(crate) fn fold_methods(&mut self) {
         let Some(structure) = &self.whole else { return };
         let folded = with_methods(structure);
-        let owner = self.current().and_then(|element| element.under).filter(|_| self.current_is_method());
-        let stays = owner.map(|at| &structure.elements[at]).or(self.current()).map(|element| element.key.clone());
+        let owner =
+            self.current().and_then(|element| element.under).filter(|_| self.current_is_method());
+        let stays = owner
+            .map(|at| &structure.elements[at])
+            .or(self.current())
+            .map(|element| element.key.clone());
         self.folded = Arc::new(folded);
         self.unroll(stays.as_ref());
     }
@@ -205,7 +220,8 @@ impl StructureView {
     /// Selects the next matching element and unfolds its parents.
     fn go_to(&mut self, side: Side, is_wanted: impl Fn(&Element) -> bool) -> bool {
         let Some(structure) = self.whole.clone() else { return false };
-        let (elements, from) = (&structure.elements, self.rows.get(self.cursor.row).copied().unwrap_or(0));
+        let (elements, from) =
+            (&structure.elements, self.rows.get(self.cursor.row).copied().unwrap_or(0));
         let len = elements.len();
         let by = |steps| if side == Side::After { steps } else { len - steps };
         let mut order = (1..=len).map(|steps| (from + by(steps)) % len);
@@ -231,15 +247,16 @@ impl StructureView {
         let mut hidden = vec![false; structure.elements.len()];
         let mut rows = Vec::new();
         for (at, element) in structure.elements.iter().enumerate() {
-            let is_hidden = element
-                .under
-                .is_some_and(|under| hidden[under] || self.folded.contains(&structure.elements[under].key));
+            let is_hidden = element.under.is_some_and(|under| {
+                hidden[under] || self.folded.contains(&structure.elements[under].key)
+            });
             hidden[at] = is_hidden;
             if !is_hidden {
                 rows.push(at);
             }
         }
-        let found = key.and_then(|key| rows.iter().position(|&at| structure.elements[at].key == *key));
+        let found =
+            key.and_then(|key| rows.iter().position(|&at| structure.elements[at].key == *key));
         self.rows = Arc::new(rows);
         self.cursor.follow(found, self.rows.len());
     }
@@ -323,5 +340,8 @@ impl Rows for StructureView {
 /// Returns the elements that directly contain methods.
 fn with_methods(structure: &Program) -> HashSet<Key> {
     let elements = structure.elements.iter();
-    elements.filter(|it| matches!(it.of, Of::Type { .. } | Of::Functions)).map(|it| it.key.clone()).collect()
+    elements
+        .filter(|it| matches!(it.of, Of::Type { .. } | Of::Functions))
+        .map(|it| it.key.clone())
+        .collect()
 }

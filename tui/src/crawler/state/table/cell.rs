@@ -50,7 +50,11 @@ pub enum Tone {
 impl Cell {
     /// Creates a cell with this value.
     pub fn new(value: Value) -> Self {
-        let tone = if matches!(value, Value::Unknown | Value::Note(_)) { Tone::Faint } else { Tone::Plain };
+        let tone = if matches!(value, Value::Unknown | Value::Note(_)) {
+            Tone::Faint
+        } else {
+            Tone::Plain
+        };
         Cell { value, tone }
     }
 

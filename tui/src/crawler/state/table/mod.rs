@@ -46,7 +46,9 @@ pub trait Rows {
     /// if there is none.
     fn find(&mut self, store: &Store, text: &str, side: Side) -> bool {
         let (rows, text) = (self.row_count(), text.to_lowercase());
-        let found = self.cursor().find(rows, side, |row| self.row_name(store, row).to_lowercase().contains(&text));
+        let found = self
+            .cursor()
+            .find(rows, side, |row| self.row_name(store, row).to_lowercase().contains(&text));
         found.inspect(|&row| self.cursor_mut().select(row, rows)).is_some()
     }
 
@@ -173,7 +175,15 @@ impl<L> Column<L> {
         cell: impl Fn(&Store, &L, usize) -> Cell + Send + Sync + 'static,
     ) -> Self {
         let name = name.into();
-        Column { title: name.clone(), name, kind, width, min_table: 0, cell: Arc::new(cell), key: None }
+        Column {
+            title: name.clone(),
+            name,
+            kind,
+            width,
+            min_table: 0,
+            cell: Arc::new(cell),
+            key: None,
+        }
     }
 
     /// Creates the column of names.
@@ -195,7 +205,10 @@ impl<L> Column<L> {
     }
 
     /// Sets another key to sort by.
-    pub(crate) fn sorted_by(self, key: impl Fn(&Store, &L, usize) -> Key + Send + Sync + 'static) -> Self {
+    pub(crate) fn sorted_by(
+        self,
+        key: impl Fn(&Store, &L, usize) -> Key + Send + Sync + 'static,
+    ) -> Self {
         Column { key: Some(Arc::new(key)), ..self }
     }
 
@@ -209,7 +222,8 @@ impl<L> Column<L> {
     where
         L: TableList,
     {
-        let numbers = (0..list.item_count()).filter_map(|item| self.cell(store, list, item).number());
+        let numbers =
+            (0..list.item_count()).filter_map(|item| self.cell(store, list, item).number());
         numbers.max().unwrap_or(0)
     }
 
@@ -224,7 +238,10 @@ impl<L> Column<L> {
 
 impl<L> fmt::Debug for Column<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Column").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("Column")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
     }
 }
 
@@ -259,14 +276,21 @@ impl Arrangement {
 }
 
 /// Returns the columns that fit into a table of this width, each with its own width.
-pub fn fitting<'a, L>(columns: &'a [Column<L>], sort: Option<&Sort>, table: u16) -> Vec<(&'a Column<L>, u16)> {
+pub fn fitting<'a, L>(
+    columns: &'a [Column<L>],
+    sort: Option<&Sort>,
+    table: u16,
+) -> Vec<(&'a Column<L>, u16)> {
     /// Minimum width of a name, before numbers give way to it.
     const NAME: u16 = 18;
     let is_sorted = |column: &Column<L>| sort.is_some_and(|sort| sort.column == column.name);
     let mut shown: Vec<&Column<L>> =
         columns.iter().filter(|column| table >= column.min_table || is_sorted(column)).collect();
     let cells = |shown: &[&Column<L>]| -> u16 {
-        shown.iter().map(|column| if let Width::Cells(cells) = column.width { cells } else { 0 }).sum()
+        shown
+            .iter()
+            .map(|column| if let Width::Cells(cells) = column.width { cells } else { 0 })
+            .sum()
     };
     let part = columns.iter().find_map(|column| match column.width {
         Width::Part { of, min } => Some((of, min)),
@@ -276,7 +300,8 @@ pub fn fitting<'a, L>(columns: &'a [Column<L>], sort: Option<&Sort>, table: u16)
     // A column that is only present to show the order displaces others.
     let is_tight = |rest: u16| rest < NAME + bar(rest);
     while is_tight(table.saturating_sub(cells(&shown)))
-        && let Some(at) = shown.iter().rposition(|column| column.min_table > 0 && !is_sorted(column))
+        && let Some(at) =
+            shown.iter().rposition(|column| column.min_table > 0 && !is_sorted(column))
     {
         shown.remove(at);
     }
@@ -297,17 +322,23 @@ mod tests {
 
     /// Checks the names and widths of the columns of the structure in a table of this width.
     fn check(table: u16, sort: &'static str, expected: &str) {
-        let recording = metaspy_core::Recording::memory().budget(1 << 20).start().expect("a small recording");
+        let recording =
+            metaspy_core::Recording::memory().budget(1 << 20).start().expect("a small recording");
         let columns = View::new(80, 24).structure.columns(&recording.store());
         let fitting = fitting(&columns, Some(&Sort::by(sort)), table);
         assert_eq!(fitting.iter().map(|(_, width)| width).sum::<u16>(), table);
-        let text: Vec<String> = fitting.iter().map(|(column, width)| format!("{}:{width}", column.name)).collect();
+        let text: Vec<String> =
+            fitting.iter().map(|(column, width)| format!("{}:{width}", column.name)).collect();
         assert_eq!(text.join(" "), expected);
     }
 
     #[test]
     fn a_column_that_the_rows_are_sorted_by_takes_the_place_of_others() {
-        check(118, "name", "name:36 calls:11 bar:11 never ran:8 receivers:10 total:10 self:10 lines:11 complexity:11");
+        check(
+            118,
+            "name",
+            "name:36 calls:11 bar:11 never ran:8 receivers:10 total:10 self:10 lines:11 complexity:11",
+        );
         check(78, "name", "name:21 calls:11 bar:8 never ran:8 receivers:10 total:10 self:10");
         check(78, "lines", "name:20 calls:11 bar:8 never ran:8 receivers:10 total:10 lines:11");
         check(40, "name", "name:13 calls:11 bar:8 never ran:8");

@@ -44,22 +44,31 @@ impl Sort {
 
     /// Returns the order after a change. The columns form a ring.
     pub fn changed<L>(&self, columns: &[Column<L>], change: SortChange) -> Self {
-        let sortable: Vec<_> =
-            columns.iter().filter(|column| !matches!(column.kind, Kind::Bar | Kind::Trend)).collect();
+        let sortable: Vec<_> = columns
+            .iter()
+            .filter(|column| !matches!(column.kind, Kind::Bar | Kind::Trend))
+            .collect();
         let at = sortable.iter().position(|column| column.name == self.column).unwrap_or(0);
         let at = match change {
-            SortChange::Reverse => return Sort { reversed: !self.reversed, column: self.column.clone() },
+            SortChange::Reverse => {
+                return Sort { reversed: !self.reversed, column: self.column.clone() };
+            }
             SortChange::Next => at + 1,
             SortChange::Previous => at + sortable.len().saturating_sub(1),
         };
         let column = sortable.get(at % sortable.len().max(1));
-        Sort { column: column.map_or(Cow::Borrowed("name"), |column| column.name.clone()), reversed: false }
+        Sort {
+            column: column.map_or(Cow::Borrowed("name"), |column| column.name.clone()),
+            reversed: false,
+        }
     }
 
     /// Returns the sort keys of all items, in the order of the items.
     pub fn keys<L: TableList>(&self, store: &Store, list: &L) -> Vec<Key> {
         let columns = list.columns(store);
-        let Some(column) = columns.iter().find(|column| column.name == self.column).or(columns.first()) else {
+        let Some(column) =
+            columns.iter().find(|column| column.name == self.column).or(columns.first())
+        else {
             return Vec::new();
         };
         (0..list.item_count()).map(|item| column.key(store, list, item)).collect()
@@ -93,7 +102,13 @@ mod tests {
 
     #[test]
     fn rows_are_reordered_in_place() {
-        for order in [vec![0, 1, 2, 3], vec![3, 2, 1, 0], vec![1, 2, 3, 0], vec![2, 0, 1, 3], vec![3, 0, 2, 1]] {
+        for order in [
+            vec![0, 1, 2, 3],
+            vec![3, 2, 1, 0],
+            vec![1, 2, 3, 0],
+            vec![2, 0, 1, 3],
+            vec![3, 0, 2, 1],
+        ] {
             let mut rows: Vec<usize> = (0..4).collect();
             reorder(&mut rows, &mut order.clone());
             assert_eq!(rows, order);

@@ -12,21 +12,28 @@ use super::{TableRow, TallyView};
 
 impl TableList for TallyView {
     fn columns(&self, store: &Store) -> Vec<Column<Self>> {
-        let name = Column::name(if self.by == By::Site { "site" } else { "subject" }, |store, list: &Self, item| {
-            match list.row(item) {
-                TableRow { site: Some(site), .. } => Cell::new(Value::Path(store.site_path(*site).to_owned())),
-                row => row
-                    .subject()
-                    .map_or_else(|| Cell::text(row.name(store)), |subject| Cell::new(Value::Subject(subject))),
-            }
-        })
+        let name = Column::name(
+            if self.by == By::Site { "site" } else { "subject" },
+            |store, list: &Self, item| match list.row(item) {
+                TableRow { site: Some(site), .. } => {
+                    Cell::new(Value::Path(store.site_path(*site).to_owned()))
+                }
+                row => row.subject().map_or_else(
+                    || Cell::text(row.name(store)),
+                    |subject| Cell::new(Value::Subject(subject)),
+                ),
+            },
+        )
         .sorted_by(|store, list, item| Key::Text(list.row(item).name(store)));
         if self.lists_unobserved {
             let kind = |store: &Store, list: &Self, item| {
                 let kind = list.row(item).subject().and_then(|subject| store.kind(subject.kind));
                 Cell::text(kind.map_or(String::new(), |kind| kind.name.clone()))
             };
-            return vec![name, Column::new("kind", Kind::Text, Width::Part { of: (1, 3), min: 8 }, kind)];
+            return vec![
+                name,
+                Column::new("kind", Kind::Text, Width::Part { of: (1, 3), min: 8 }, kind),
+            ];
         }
         let count = |_: &Store, list: &Self, item: usize| {
             let row = list.row(item);
@@ -38,7 +45,11 @@ impl TableList for TallyView {
         };
         let delta = |store: &Store, list: &Self, item| {
             let row = list.row(item);
-            if list.remark(store, row).is_some() { Cell::blank() } else { Cell::optional(row.delta(), "+") }
+            if list.remark(store, row).is_some() {
+                Cell::blank()
+            } else {
+                Cell::optional(row.delta(), "+")
+            }
         };
         let mut columns = vec![
             name,
@@ -65,16 +76,22 @@ impl TableList for TallyView {
         }
         // A recording that has ended no longer changes.
         if store.grows() {
-            let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
-            columns.push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
+            let since =
+                self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
+            columns
+                .push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
         }
         if self.has_events {
             columns.extend([
                 Self::time("total", |row| Some(row.total_ticks), |row| row.total_sign),
-                Self::time("self", TableRow::self_ticks, |row| if row.is_partly_timed { "~" } else { "" }),
+                Self::time("self", TableRow::self_ticks, |row| {
+                    if row.is_partly_timed { "~" } else { "" }
+                }),
                 Self::time("max", TableRow::max_ticks, at_least),
             ]);
-            columns.extend(self.has_walls.then(|| Self::time("max wall", TableRow::max_wall_ticks, at_least)));
+            columns.extend(
+                self.has_walls.then(|| Self::time("max wall", TableRow::max_wall_ticks, at_least)),
+            );
         }
         self.arrangement.of(columns)
     }
@@ -116,7 +133,10 @@ impl TallyView {
             let row = list.row(item);
             match row.count {
                 0 => Cell::blank(),
-                _ => Cell::optional(ticks(row).filter(|_| row.is_timed).map(|it| store.span_ns(it)), sign(row)),
+                _ => Cell::optional(
+                    ticks(row).filter(|_| row.is_timed).map(|it| store.span_ns(it)),
+                    sign(row),
+                ),
             }
         })
     }
@@ -129,12 +149,13 @@ impl TallyView {
             0 => "trend".to_owned(),
             ns => format!("{name}, {}", time(ns)),
         };
-        let text = move |_: &Store, list: &Self, item: usize| match list.trends.of(list.row(item).key()) {
-            _ if list.row(item).count == 0 => Cell::blank(),
-            Some(bars) if bars.iter().any(|&count| count > 0) => Cell::text(spark(bars, BARS)),
-            Some(_) => Cell::new(Value::Unknown),
-            None => Cell::text("…").toned(Tone::Faint),
-        };
+        let text =
+            move |_: &Store, list: &Self, item: usize| match list.trends.of(list.row(item).key()) {
+                _ if list.row(item).count == 0 => Cell::blank(),
+                Some(bars) if bars.iter().any(|&count| count > 0) => Cell::text(spark(bars, BARS)),
+                Some(_) => Cell::new(Value::Unknown),
+                None => Cell::text("…").toned(Tone::Faint),
+            };
         Column::new("trend", Kind::Trend, Width::Cells(BARS as u16 + 1), text).titled(title)
     }
 }

@@ -201,7 +201,8 @@ impl TallyView {
         let tally = store.tally(self.by, &Scope { filter, ..Scope::default() });
         let before: Option<HashMap<_, u64>> =
             self.rows.as_ref().map(|rows| rows.iter().map(|row| (row.key(), row.count)).collect());
-        let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::of(row, before.as_ref())).collect();
+        let mut rows: Vec<TableRow> =
+            tally.rows.iter().map(|row| TableRow::of(row, before.as_ref())).collect();
         self.profiles = self.profiles.read(store, |key| match (self.by, key) {
             (_, RowKey::Context(..) | RowKey::Type(..) | RowKey::Sampled(..)) => Vec::new(),
             (By::Site, key) => vec![(Some(key.site()), None)],
@@ -211,8 +212,9 @@ impl TallyView {
         drop(tally.rows);
         let mut unobserved = Vec::new();
         // Most subjects have no label.
-        let may_lack =
-            self.by == By::Site || store.labelled().next().is_some() || self.profiles.items().next().is_some();
+        let may_lack = self.by == By::Site
+            || store.labelled().next().is_some()
+            || self.profiles.items().next().is_some();
         if is_all && may_lack {
             // A profiler may have values for subjects without events.
             let mut seen: HashSet<TallyKey> = rows.iter().map(TableRow::key).collect();
@@ -224,10 +226,21 @@ impl TallyView {
             let is_new = |row: &TableRow| !seen.contains(&row.key());
             match self.by {
                 By::Site => {
-                    rows.extend(store.sites().iter().map(|site| TableRow::empty(Some(site.id), None)).filter(is_new));
+                    rows.extend(
+                        store
+                            .sites()
+                            .iter()
+                            .map(|site| TableRow::empty(Some(site.id), None))
+                            .filter(is_new),
+                    );
                 }
                 _ => {
-                    unobserved.extend(store.labelled().map(|(it, _)| TableRow::empty(None, Some(it))).filter(is_new));
+                    unobserved.extend(
+                        store
+                            .labelled()
+                            .map(|(it, _)| TableRow::empty(None, Some(it)))
+                            .filter(is_new),
+                    );
                     unobserved.sort_by_key(|row| row.subject);
                 }
             }
@@ -235,13 +248,16 @@ impl TallyView {
         (self.unobserved, self.exact) = (Arc::new(unobserved), tally.exact);
         if self.by == By::Site {
             let states = store.control(&ControlRequest::default()).unwrap_or_default();
-            self.observed = Arc::new(states.into_iter().map(|state| (state.site(), state)).collect());
+            self.observed =
+                Arc::new(states.into_iter().map(|state| (state.site(), state)).collect());
         }
         self.has_losses = rows.iter().any(|row| row.lost > 0);
         self.has_walls = rows.iter().any(|row| row.is_wall);
-        self.has_events = store.grows() || rows.iter().any(|row| row.is_timed) || store.totals().stored > 0;
+        self.has_events =
+            store.grows() || rows.iter().any(|row| row.is_timed) || store.totals().stored > 0;
         self.rows = Some(Arc::new(rows));
-        self.largest = Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
+        self.largest =
+            Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
         self.sorted(store)
     }
 
@@ -251,8 +267,10 @@ impl TallyView {
         let list = TallyView { lists_unobserved: false, ..self.clone() };
         // The numbers of sites differ from build to build; their paths do not.
         let path = |row: &TableRow| row.site.map(|site| store.site_path(site));
-        let mut keyed: Vec<(Key, usize)> = self.sort.keys(store, &list).into_iter().zip(0..).collect();
-        // No two rows are equal, so the order is the same as that of a stable sort, which needs more memory.
+        let mut keyed: Vec<(Key, usize)> =
+            self.sort.keys(store, &list).into_iter().zip(0..).collect();
+        // No two rows are equal, so the order is the same as that of a stable sort, which needs
+        // more memory.
         keyed.sort_unstable_by(|(a_key, a), (b_key, b)| {
             let (a, b) = (&rows[*a], &rows[*b]);
             a_key.cmp(b_key).then_with(|| (path(a), a.subject).cmp(&(path(b), b.subject)))
@@ -280,11 +298,15 @@ impl TallyView {
         self.read_ns = now_ns;
         let key = self.current().filter(|_| !self.lists_unobserved).map(|row| row.key());
         // The user may have chosen another order since the job was started.
-        let read =
-            if read.sort == self.sort { read } else { TallyView { sort: self.sort.clone(), ..read }.sorted(store) };
+        let read = if read.sort == self.sort {
+            read
+        } else {
+            TallyView { sort: self.sort.clone(), ..read }.sorted(store)
+        };
         (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
         (self.largest, self.observed) = (read.largest, read.observed);
-        (self.has_losses, self.has_events, self.has_walls) = (read.has_losses, read.has_events, read.has_walls);
+        (self.has_losses, self.has_events, self.has_walls) =
+            (read.has_losses, read.has_events, read.has_walls);
         self.profiles.accept(read.profiles);
         self.trends.is_old = store.grows();
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
@@ -297,10 +319,18 @@ impl TallyView {
     }
 
     /// Finds the next row whose name contains a text, as [`Rows::find`] does.
-    pub(crate) fn find_key(&self, store: &Store, text: &str, side: Side, progress: &Progress) -> Option<TallyKey> {
+    pub(crate) fn find_key(
+        &self,
+        store: &Store,
+        text: &str,
+        side: Side,
+        progress: &Progress,
+    ) -> Option<TallyKey> {
         progress.set(0, self.row_count() as u64);
         let text = text.to_lowercase();
-        let is_end = |row: usize| !progress.goes_on(1) || self.row(row).name(store).to_lowercase().contains(&text);
+        let is_end = |row: usize| {
+            !progress.goes_on(1) || self.row(row).name(store).to_lowercase().contains(&text)
+        };
         self.cursor.find(self.row_count(), side, is_end).map(|row| self.row(row).key())
     }
 
@@ -313,7 +343,11 @@ impl TallyView {
 
     /// Returns the rows, or the subjects without an event.
     pub fn listed(&self) -> &[TableRow] {
-        if self.lists_unobserved { &self.unobserved } else { self.rows.as_deref().map_or(&[], Vec::as_slice) }
+        if self.lists_unobserved {
+            &self.unobserved
+        } else {
+            self.rows.as_deref().map_or(&[], Vec::as_slice)
+        }
     }
 
     /// Returns the row under the cursor.

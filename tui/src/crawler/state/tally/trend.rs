@@ -37,7 +37,13 @@ impl Trends {
 }
 
 /// Reads the events of these rows in the window; `None` if the job is stopped.
-pub fn read(store: &Store, by: By, rows: &[TallyKey], filter: &Filter, progress: &Progress) -> Option<Trends> {
+pub fn read(
+    store: &Store,
+    by: By,
+    rows: &[TallyKey],
+    filter: &Filter,
+    progress: &Progress,
+) -> Option<Trends> {
     let window = lanes::window(store);
     let mut sorted = rows.to_vec();
     sorted.sort_unstable();
@@ -59,7 +65,12 @@ pub fn read(store: &Store, by: By, rows: &[TallyKey], filter: &Filter, progress:
     let bar_ns = store.span_ns(window.tick(1, BARS) - window.from);
     let totals = store.totals();
     let of_window = totals.folded + totals.lost > 0;
-    Some(Trends { rows: sorted.into_iter().zip(counts).collect(), bar_ns, of_window, is_old: false })
+    Some(Trends {
+        rows: sorted.into_iter().zip(counts).collect(),
+        bar_ns,
+        of_window,
+        is_old: false,
+    })
 }
 
 /// Counts an event in its part of the window. A live recording grows while it is read, and later
@@ -75,7 +86,8 @@ impl TallyView {
     pub(crate) fn rows_without_trend(&self) -> Option<Vec<TallyKey>> {
         let view = self.cursor.visible(self.row_count());
         let rows: Vec<TallyKey> = self.listed()[view].iter().map(|row| row.key()).collect();
-        let is_read = !self.trends.is_old && rows.iter().all(|row| self.trends.rows.contains_key(row));
+        let is_read =
+            !self.trends.is_old && rows.iter().all(|row| self.trends.rows.contains_key(row));
         (!is_read && !self.lists_unobserved).then_some(rows)
     }
 }

@@ -60,7 +60,10 @@ pub fn read(store: &Store) -> TypesRead {
         notes.push(format!("{} have a type that is not known", counted(types.unresolved, "value")));
     }
     if types.lost > 0 {
-        notes.push(format!("{} found no room: set METASPY_BUDGET to a larger size", counted(types.lost, "value")));
+        notes.push(format!(
+            "{} found no room: set METASPY_BUDGET to a larger size",
+            counted(types.lost, "value")
+        ));
     }
     let site = |path: &str, line: u32| {
         let found = store.sites().iter().find(|site| site.path == path && site.lines.0 == line);
@@ -73,7 +76,8 @@ impl TypesView {
     /// Shows the result of a reading. The cursor stays on its row.
     pub fn accept(&mut self, read: TypesRead) {
         let before = self.current().cloned();
-        let found = before.and_then(|before| read.rows.iter().position(|row| row.name == before.name));
+        let found =
+            before.and_then(|before| read.rows.iter().position(|row| row.name == before.name));
         self.cursor.follow(found, read.rows.len());
         self.read = Some(Arc::new(read));
     }
@@ -94,8 +98,11 @@ impl TableList for TypesView {
             let tone = if row.depth == 0 { Tone::Strong } else { Tone::Plain };
             Cell::text(format!("{}{}", "  ".repeat(row.depth), row.name)).toned(tone)
         };
-        let count = |_: &Store, list: &Self, item: usize| list.listed()[item].count.map_or(Cell::blank(), Cell::amount);
-        let finding = |_: &Store, list: &Self, item: usize| Cell::text(list.listed()[item].finding.clone());
+        let count = |_: &Store, list: &Self, item: usize| {
+            list.listed()[item].count.map_or(Cell::blank(), Cell::amount)
+        };
+        let finding =
+            |_: &Store, list: &Self, item: usize| Cell::text(list.listed()[item].finding.clone());
         vec![
             Column::name("method, value, type", name),
             Column::new("count", Kind::Number, Width::Cells(13), count),

@@ -25,7 +25,11 @@ pub fn rows(types: &Types, site: impl Fn(&str, u32) -> Option<SiteId>) -> Vec<Ty
         let what = if one.is_enum { "variants" } else { "implementations" };
         let finding = format!("{} of {} {what}", one.never.len(), one.all);
         rows.push(TypeRow { depth: 1, name: one.of, finding, ..TypeRow::default() });
-        rows.extend(one.never.into_iter().map(|name| TypeRow { depth: 2, name, ..TypeRow::default() }));
+        rows.extend(one.never.into_iter().map(|name| TypeRow {
+            depth: 2,
+            name,
+            ..TypeRow::default()
+        }));
     }
     let wide = types.wide();
     if !wide.is_empty() {
@@ -37,7 +41,13 @@ pub fn rows(types: &Types, site: impl Fn(&str, u32) -> Option<SiteId>) -> Vec<Ty
             None => format!("only {}", one.arrived.join(", ")),
         };
         let name = format!("{}: {}: {}", one.path, one.parameter, one.declared);
-        rows.push(TypeRow { depth: 1, name, count: Some(one.count), finding, site: by_path(&one.path) });
+        rows.push(TypeRow {
+            depth: 1,
+            name,
+            count: Some(one.count),
+            finding,
+            site: by_path(&one.path),
+        });
     }
     rows
 }
@@ -48,11 +58,14 @@ fn title(text: &str) -> TypeRow {
 
 /// Adds the methods with their values and types, in descending order of the number of values.
 fn arrived(types: &Types, site: &impl Fn(&str, u32) -> Option<SiteId>, rows: &mut Vec<TypeRow>) {
-    let most = |method: &MethodTypes| method.values.iter().map(ValueTypes::count).max().unwrap_or(0);
+    let most =
+        |method: &MethodTypes| method.values.iter().map(ValueTypes::count).max().unwrap_or(0);
     let mut methods: Vec<&MethodTypes> = types.methods.iter().collect();
-    methods.sort_by(|a, b| Reverse(most(a)).cmp(&Reverse(most(b))).then_with(|| a.path.cmp(&b.path)));
+    methods
+        .sort_by(|a, b| Reverse(most(a)).cmp(&Reverse(most(b))).then_with(|| a.path.cmp(&b.path)));
     rows.push(title("types that arrived, where they are several or left open"));
-    for method in methods.into_iter().filter(|method| method.values.iter().any(ValueTypes::is_news)) {
+    for method in methods.into_iter().filter(|method| method.values.iter().any(ValueTypes::is_news))
+    {
         let site = site(&method.path, method.line);
         rows.push(TypeRow { depth: 1, name: method.path.clone(), site, ..TypeRow::default() });
         for value in method.values.iter().filter(|value| value.is_news()) {
@@ -79,8 +92,10 @@ fn calls(shapes: &[Shape], site: &impl Fn(&str) -> Option<SiteId>, rows: &mut Ve
     if shapes.is_empty() {
         return;
     }
-    let of = |class: &str| grouped(shapes.iter().filter(|shape| shape.class() == class).count() as u64);
-    let classes = ["monomorphic", "polymorphic", "megamorphic"].map(|class| format!("{} {class}", of(class)));
+    let of =
+        |class: &str| grouped(shapes.iter().filter(|shape| shape.class() == class).count() as u64);
+    let classes =
+        ["monomorphic", "polymorphic", "megamorphic"].map(|class| format!("{} {class}", of(class)));
     let text = format!("calls with a receiver, by number of targets: {}", classes.join(", "));
     rows.push(title(&text));
     for shape in shapes.iter().filter(|shape| shape.targets.len() > 1) {
@@ -89,7 +104,11 @@ fn calls(shapes: &[Shape], site: &impl Fn(&str) -> Option<SiteId>, rows: &mut Ve
             depth: 1,
             name: format!("{caller} calls {}", shape.name),
             count: Some(shape.count()),
-            finding: format!("{}: {}", shape.class(), counted(shape.targets.len() as u64, "target")),
+            finding: format!(
+                "{}: {}",
+                shape.class(),
+                counted(shape.targets.len() as u64, "target")
+            ),
             site: shape.caller.as_deref().and_then(site),
         });
         rows.extend(shape.targets.iter().map(|one| target(one, shape.count(), site)));
@@ -118,7 +137,8 @@ mod tests {
     use super::*;
 
     fn receivers() -> Vec<ValueTypes> {
-        let arrived = |name: &str, count| Arrived { name: name.into(), count, ..Arrived::default() };
+        let arrived =
+            |name: &str, count| Arrived { name: name.into(), count, ..Arrived::default() };
         vec![ValueTypes {
             position: TypeKey::RECEIVER,
             name: "self".into(),
@@ -139,7 +159,8 @@ mod tests {
         };
         let mut types = Types::default();
         types.methods = vec![speak];
-        let site = |path: &str, line| (path == "zoo::Animal::speak" && line == 7).then_some(SiteId(4));
+        let site =
+            |path: &str, line| (path == "zoo::Animal::speak" && line == 7).then_some(SiteId(4));
         let text = |row: &TypeRow| {
             let count = row.count.map_or(String::new(), |count| format!(" {count}"));
             format!("{}{}{count} [{}]", "  ".repeat(row.depth), row.name, row.finding)
