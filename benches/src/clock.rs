@@ -16,7 +16,8 @@ pub struct Took {
 impl Took {
     /// Times a closure.
     pub fn by<R>(f: impl FnOnce() -> R) -> (Took, R) {
-        let (wall, cpu) = (Instant::now(), thread_time());
+        let wall = Instant::now();
+        let cpu = thread_time();
         let value = f();
         (Took { wall: wall.elapsed(), cpu: thread_time().saturating_sub(cpu) }, value)
     }

@@ -147,7 +147,8 @@ fn object() {
     counted(&mut || {
         workload.run(CALLS, nothing, Thing::by_dense);
     });
-    let (emitted, about) = (recording.store().totals().emitted, workload.replay()[0]);
+    let emitted = recording.store().totals().emitted;
+    let about = workload.replay()[0];
     assert_eq!(emitted, about, "the events of one object");
     drop(installed);
 }

@@ -78,9 +78,10 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("it is made");
     for entry in fs::read_dir(from).expect("it can be read").flatten() {
         let target = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => fs::copy(entry.path(), target).map(drop).expect("it is copied"),
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target)
+        } else {
+            fs::copy(entry.path(), target).map(drop).expect("it is copied")
         }
     }
 }

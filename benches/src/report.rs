@@ -69,7 +69,9 @@ pub fn lines(rows: &[Row], clock: Clock) -> Vec<Line> {
         own.or_else(|| of(case)).unwrap_or_else(|| vec![f64::NAN; row.rounds.len()])
     };
     let line = |row: &Row| {
-        let (own, floor, plain) = (ns(row), base("floor", row), base("plain", row));
+        let own = ns(row);
+        let floor = base("floor", row);
+        let plain = base("plain", row);
         let paired = |other: &[f64], f: fn(f64, f64) -> f64| -> f64 {
             median(&own.iter().zip(other).map(|(own, other)| f(*own, *other)).collect::<Vec<_>>())
         };

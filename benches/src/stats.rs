@@ -11,7 +11,8 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let place = share * last as f64;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    let below = sorted[place.floor() as usize];
+    let above = sorted[place.ceil() as usize];
     below + (above - below) * place.fract()
 }
 

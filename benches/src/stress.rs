@@ -159,12 +159,14 @@ impl Case {
         seconds: f64,
         one: impl Fn(&mut Counted) -> u64 + Sync,
     ) -> (Ns, Vec<u64>, Vec<u32>) {
-        let (barrier, one) = (Barrier::new(self.threads), &one);
+        let barrier = Barrier::new(self.threads);
+        let one = &one;
         let thread = |seed: usize| {
             let mut objects: Vec<Counted> = (0..self.subjects)
                 .map(|key| Counted { dense: Dense(key as u32), calls: 0 })
                 .collect();
-            let (mut dice, mut calls) = (Dice::new(seed as u64 + 1), 0);
+            let mut dice = Dice::new(seed as u64 + 1);
+            let mut calls = 0;
             barrier.wait();
             let end = Instant::now() + Duration::from_secs_f64(seconds);
             let (took, ()) = Took::by(|| {
@@ -243,7 +245,8 @@ fn step(ticks: u64) {
 }
 
 fn ns_of_a_tick() -> f64 {
-    let (began, before) = (Instant::now(), clock::ticks());
+    let began = Instant::now();
+    let before = clock::ticks();
     std::thread::sleep(Duration::from_millis(20));
     began.elapsed().as_nanos() as f64 / clock::ticks().wrapping_sub(before) as f64
 }

@@ -55,7 +55,9 @@ impl<T> Workload<T> {
         let (took, ()) = Took::by(|| {
             for _ in 0..batches {
                 around(&mut || {
-                    let (things, mut dice, mut sum) = (&mut *self.things, self.dice, 0_u64);
+                    let things = &mut *self.things;
+                    let mut dice = self.dice;
+                    let mut sum = 0_u64;
                     for _ in 0..BATCH {
                         let (at, by) = dice.roll(things.len());
                         sum = sum.wrapping_add(one(&mut things[at], by));

@@ -67,7 +67,8 @@ impl Grammar {
         }
         let inputs = inputs(store, &scope, &places);
         let kind = |name: &str| store.kinds().find(|kind| kind.name == name).map(|kind| kind.id);
-        let (of_production, of_shadow) = (kind(PRODUCTION), kind(SHADOW));
+        let of_production = kind(PRODUCTION);
+        let of_shadow = kind(SHADOW);
         for (at, site) in sites.iter().enumerate() {
             let measure = &measures[at];
             let (module, name) = site.path.rsplit_once("::").unwrap_or(("", &site.path));

@@ -79,7 +79,8 @@ pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<(C, Outputs), ExitCo
         && let Some(file) = arguments.get(1).map(Path::new)
         && file.is_file()
     {
-        let (command, name) = (C::command().get_name().to_owned(), file_name(file));
+        let command = C::command().get_name().to_owned();
+        let name = file_name(file);
         complain(
             &command,
             &format!(

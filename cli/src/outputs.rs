@@ -28,9 +28,12 @@ pub struct OutputPath {
 
 /// Parses the name of a file that is written beside the report. Standard output has the report.
 pub fn document() -> impl TypedValueParser<Value = OutputPath> {
-    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
-        true => Err("standard output has the report: name a file"),
-        false => Ok(OutputPath { path, may_be_recording: false }),
+    PathBufValueParser::new().try_map(|path| {
+        if path.as_os_str() == "-" {
+            Err("standard output has the report: name a file")
+        } else {
+            Ok(OutputPath { path, may_be_recording: false })
+        }
     })
 }
 

@@ -52,7 +52,8 @@ impl Document {
 
     /// Creates a document for a file that is not open in the editor.
     pub fn of_file(file: &Path, text: String) -> Document {
-        let (path, lines) = (Some(file.to_owned()), Lines::new(text));
+        let path = Some(file.to_owned());
+        let lines = Lines::new(text);
         Document { path, version: 0, lines, state: 0, outline: OnceCell::new(), earlier: None }
     }
 

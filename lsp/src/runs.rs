@@ -149,10 +149,7 @@ fn kept(target: &Path, workspace: &Workspace, has_others: bool) -> Vec<Run> {
 
 /// Makes a run of a recording, or of a directory of recordings, that the settings name.
 fn chosen(path: &Path, workspace: &Path) -> Run {
-    let recordings = match path.is_dir() {
-        true => runs::recordings_in(path),
-        false => vec![path.to_owned()],
-    };
+    let recordings = if path.is_dir() { runs::recordings_in(path) } else { vec![path.to_owned()] };
     let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let changed = fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(UNIX_EPOCH);
     let began = changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

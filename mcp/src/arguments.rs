@@ -100,7 +100,8 @@ impl Common {
                 .and_then(|bytes| usize::try_from(bytes).ok())
                 .filter(|bytes| BYTES_ALLOWED.contains(bytes))
                 .ok_or_else(|| {
-                    let (least, most) = (BYTES_ALLOWED.start(), BYTES_ALLOWED.end());
+                    let least = BYTES_ALLOWED.start();
+                    let most = BYTES_ALLOWED.end();
                     ToolError::new(format!("max_bytes is a number from {least} to {most}"))
                 })?,
         };

@@ -435,7 +435,8 @@ impl Opened {
         let settings = format!("{config:?}");
         let searched = &self.computed.searched;
         let tell = || {
-            let (searched, all) = (searched.load(Relaxed), totals.stored);
+            let searched = searched.load(Relaxed);
+            let all = totals.stored;
             watch.tell(|| format!("looked at {} of {} events", grouped(searched), grouped(all)))
         };
         let mut kept = loop {
@@ -526,9 +527,10 @@ fn no_recording_in(directory: &Path) -> String {
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
     let is_sealed =
         entries.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("run="));
-    match is_sealed {
-        true => format!("{name} is a sealed set: `metaspy restore {name}` makes recordings of it"),
-        false => format!("there is no recording in {name}"),
+    if is_sealed {
+        format!("{name} is a sealed set: `metaspy restore {name}` makes recordings of it")
+    } else {
+        format!("there is no recording in {name}")
     }
 }
 

@@ -107,7 +107,8 @@ impl Server {
         work: impl FnOnce(&Server, &Watch) -> T + Send + 'static,
     ) -> Option<T> {
         let (tell, mut told) = mpsc::unbounded_channel::<String>();
-        let (cancelled, is_closing) = (context.ct.clone(), self.is_closing.clone());
+        let cancelled = context.ct.clone();
+        let is_closing = self.is_closing.clone();
         let is_cancelled = move || cancelled.is_cancelled() || is_closing.load(Ordering::Relaxed);
         let watch = Watch::new(is_cancelled, move |message| _ = tell.send(message));
         let server = self.clone();

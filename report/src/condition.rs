@@ -327,7 +327,8 @@ impl Quantity {
 impl Operator {
     /// As [`Operator::holds`], of all values within bounds; `None` if that depends on the value.
     fn holds_between(self, bounds: Bounds, limit: u64) -> Option<bool> {
-        let (least, most) = (bounds.least, bounds.most.unwrap_or(u64::MAX));
+        let least = bounds.least;
+        let most = bounds.most.unwrap_or(u64::MAX);
         let is_certain = match self {
             Operator::Equal | Operator::Unequal => {
                 least == most || !(least..=most).contains(&limit)

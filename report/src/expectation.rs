@@ -36,9 +36,12 @@ impl FromStr for Expectation {
         };
         let (every, holds) = text.split_once("=>").ok_or_else(|| wrong(&"the `=>` is missing"))?;
         let filter = |text: &str| text.trim().parse::<Filter>().map_err(|error| wrong(&error));
-        let holds = filter(holds).and_then(|holds| match holds.is_all() {
-            true => Err(wrong(&"there is no filter behind the `=>`")),
-            false => Ok(holds),
+        let holds = filter(holds).and_then(|holds| {
+            if holds.is_all() {
+                Err(wrong(&"there is no filter behind the `=>`"))
+            } else {
+                Ok(holds)
+            }
         })?;
         Ok(Expectation { text: text.trim().to_owned(), every: filter(every)?, holds })
     }
@@ -95,7 +98,8 @@ impl Expectation {
         // selects other calls.
         let is_comparable = !store.is_live() && !self.holds.mentions_level();
         let held = is_comparable.then(|| bounds(store, &every.clone().and(self.holds.clone())));
-        let (mut least, mut most) = (0, None);
+        let mut least = 0;
+        let mut most = None;
         let mut is_certain = found.exact && all.gaps.decide_events();
         if let Some(held) = &held {
             least = held.most.map_or(0, |most| all.least.saturating_sub(most));
@@ -190,7 +194,8 @@ impl fmt::Display for Outcome {
             (_, true, 0) => "",
             _ => "≥ ",
         };
-        let (missed, judged) = (grouped(self.missed), grouped(self.judged));
+        let missed = grouped(self.missed);
+        let judged = grouped(self.judged);
         write!(f, "{word}: {}   missed by {least}{missed} of {judged}", self.expectation)?;
         if self.unknown > 0 {
             write!(f, "; of {} more it is not known", counted(self.unknown, "call"))?;

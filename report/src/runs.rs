@@ -126,9 +126,10 @@ impl Begun {
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        let _ = match self.run.recordings().is_empty() {
-            true => self.run.remove(),
-            false => fs::remove_file(lock_of(&self.run.dir)),
+        let _ = if self.run.recordings().is_empty() {
+            self.run.remove()
+        } else {
+            fs::remove_file(lock_of(&self.run.dir))
         };
     }
 }
@@ -232,7 +233,8 @@ impl Written {
             return None;
         }
         let header = Store::open(path).ok()?.header();
-        let (pid, start) = (header.pid.to_string(), header.process_start.to_string());
+        let pid = header.pid.to_string();
+        let start = header.process_start.to_string();
         let stem = path.file_stem()?.to_str()?;
         // The number of a file in a rotation.
         let whole = stem

@@ -68,7 +68,9 @@ mod tests {
 
     fn site(file: &str, line: u32) -> RecordedSite {
         let kind = SiteKind::Production;
-        let (path, facts, lines) = (String::new(), String::new(), (line, line));
+        let path = String::new();
+        let facts = String::new();
+        let lines = (line, line);
         RecordedSite {
             id: SiteId(1),
             kind,

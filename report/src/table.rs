@@ -70,7 +70,8 @@ pub struct Column {
 impl Column {
     /// A column of words, aligned to the left.
     pub fn words(title: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Column {
-        let (title, cells) = (title.into(), cells.into_iter().collect());
+        let title = title.into();
+        let cells = cells.into_iter().collect();
         Column { title, cells, is_number: false, least: 0, most: usize::MAX }
     }
 

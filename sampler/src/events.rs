@@ -118,7 +118,8 @@ impl Recordings {
         self.joined = end;
         for (thread, places) in by_thread {
             let thread = &samples.threads[thread as usize];
-            let (pid, tid) = (thread.pid, thread.tid);
+            let pid = thread.pid;
+            let tid = thread.tid;
             for number in 0..self.all.len() {
                 let of = &mut self.all[number];
                 let Some(store) = of.store.as_ref().filter(|_| of.pid == pid) else { continue };

@@ -134,7 +134,9 @@ struct EventOut<'a> {
 
 /// Writes the report as a JSON object.
 pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
-    let (run, total, doubts) = (&profile.run, profile.total(), profile.doubts());
+    let run = &profile.run;
+    let total = profile.total();
+    let doubts = profile.doubts();
     let function = |id: u32| &profile.symbols.functions[id as usize];
     let percent = |samples: u64| {
         if total == 0 { 0.0 } else { hundredths(100.0 * samples as f64 / total as f64) }
@@ -143,7 +145,8 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
         |row: &InlinedRow| NamedOut { name: &function(row.function).name, samples: row.samples };
     let edge =
         |edge: &Edge| NamedOut { name: &function(edge.function).name, samples: edge.samples };
-    let (sections, methods) = (profile.sections(), profile.methods_and_calls());
+    let sections = profile.sections();
+    let methods = profile.methods_and_calls();
     let mut by_thread = vec![0; run.samples.threads.len()];
     run.samples.samples.iter().for_each(|sample| by_thread[sample.thread as usize] += 1);
     let object = Out {
@@ -213,7 +216,9 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
 }
 
 fn events(profile: &Profile) -> EventsOut<'_> {
-    let (run, total, events) = (&profile.run, profile.total(), profile.events());
+    let run = &profile.run;
+    let total = profile.total();
+    let events = profile.events();
     let percent = |samples: u64| {
         if total == 0 { 0.0 } else { hundredths(100.0 * samples as f64 / total as f64) }
     };

@@ -151,7 +151,8 @@ pub enum Output {
 
 impl Default for Options {
     fn default() -> Self {
-        let (clock, back_end) = (Clock::default(), Choice::default());
+        let clock = Clock::default();
+        let back_end = Choice::default();
         let (stacks, instances, output) =
             (Stacks::default(), Instances::default(), Output::default());
         Options {

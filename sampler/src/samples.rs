@@ -183,7 +183,8 @@ impl Samples {
         part.recordings.clone_from(&self.recordings);
         part.events.clone_from(&self.events);
         part.lists.clone_from(&self.lists);
-        let (mut stacks, mut addresses) = (HashMap::new(), HashMap::new());
+        let mut stacks = HashMap::new();
+        let mut addresses = HashMap::new();
         for sample in of {
             let stack = *stacks.entry(sample.stack).or_insert_with(|| {
                 let Stack { frames, end } = &self.stacks[sample.stack as usize];

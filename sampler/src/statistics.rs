@@ -34,7 +34,8 @@ impl Statistics {
     /// Waits for the end of a child. The statistics include the children that it waited for.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_ended(child: &Child) -> io::Result<(ExitStatus, Statistics)> {
-        let (mut usage, mut status) = (MaybeUninit::<libc::rusage>::zeroed(), 0);
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        let mut status = 0;
         // SAFETY: the call fills both structures, and only this function waits for the child.
         while unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, 0, usage.as_mut_ptr()) }
             < 0
@@ -83,7 +84,8 @@ impl Statistics {
         }
         let read =
             |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
-        let (stat, status) = (read("stat"), read("status"));
+        let stat = read("stat");
+        let status = read("status");
         let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
         let tasks: Vec<String> = tasks
             .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())

@@ -19,7 +19,8 @@ pub struct Sampled {
 
 /// Makes the profile of a run of a single thread with these samples, a millisecond apart.
 pub fn profile(sampled: &[Sampled]) -> Profile {
-    let (mut samples, mut symbols) = (Samples::default(), Symbols::default());
+    let mut samples = Samples::default();
+    let mut symbols = Symbols::default();
     let (mut functions, mut addresses): (HashMap<&str, u32>, HashMap<&str, u32>) =
         Default::default();
     samples.threads.push(Thread { pid: 1, tid: 1, name: "main".into() });
@@ -34,7 +35,8 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
                 let frame = |text: &'static str| {
                     let (name, line) = text.rsplit_once(':').expect("a frame is a name and a line");
                     let function = *functions.entry(name).or_insert_with(|| {
-                        let (file, module) = (Some("/src/main.rs".into()), "/bin/test".into());
+                        let file = Some("/src/main.rs".into());
+                        let module = "/bin/test".into();
                         let category = Category::of(name, None, "/bin/test", true);
                         symbols.functions.push(Function {
                             name: name.into(),

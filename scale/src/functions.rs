@@ -118,9 +118,10 @@ impl EventFunction {
             (1, Events::InPlace) => {
                 let at: HashMap<&str, usize> =
                     all().map(|(recording, at)| (&*recording.process, at)).collect();
-                match at.len() < self.recordings.len() {
-                    true => self.ambiguous("several recordings of one process"),
-                    false => Ok((0..rows).map(|row| at.get(name(0, row)?).copied()).collect()),
+                if at.len() < self.recordings.len() {
+                    self.ambiguous("several recordings of one process")
+                } else {
+                    Ok((0..rows).map(|row| at.get(name(0, row)?).copied()).collect())
                 }
             }
             (_, Events::InPlace) if self.recordings.len() > 1 => {
@@ -178,11 +179,10 @@ impl ScalarUDFImpl for EventFunction {
         };
         // A call with constants only has one row.
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        match constant && column.len() == 1 {
-            true => Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(
-                &column, 0,
-            )?)),
-            false => Ok(ColumnarValue::Array(column)),
+        if constant && column.len() == 1 {
+            Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&column, 0)?))
+        } else {
+            Ok(ColumnarValue::Array(column))
         }
     }
 }
@@ -210,7 +210,9 @@ impl EventFunction {
         lists: impl Iterator<Item = Option<Vec<Place>>>,
         has_names: bool,
     ) -> Result<ArrayRef> {
-        let (mut all, mut lengths, mut is_there) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = Vec::new();
+        let mut lengths = Vec::new();
+        let mut is_there = Vec::new();
         for list in lists {
             is_there.push(list.is_some());
             lengths.push(list.as_ref().map_or(0, Vec::len));

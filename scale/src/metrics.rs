@@ -127,7 +127,8 @@ impl Values {
     pub async fn read(family: &'static Family, source: &Source) -> Result<Self> {
         let labels = family.labels.join(", ");
         let values: Vec<&str> = family.metrics.iter().map(|metric| metric.value).collect();
-        let (table, values) = (family.table, values.join(", "));
+        let table = family.table;
+        let values = values.join(", ");
         let sql =
             format!("SELECT {labels}, {values} FROM {table} GROUP BY {labels} ORDER BY {labels}");
         let batches = run_sql(&sql, source, MEMORY).await?.collect().await?;

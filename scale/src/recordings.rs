@@ -42,10 +42,12 @@ impl Recording {
     /// Opens a recording.
     pub fn open(path: &Path) -> Result<Self> {
         let store = Store::open(path).map_err(|error| {
-            let (name, text) = (path.display().to_string(), error.to_string());
+            let name = path.display().to_string();
+            let text = error.to_string();
             anyhow::anyhow!(if text.contains(&name) { text } else { format!("{name}: {text}") })
         })?;
-        let (program, header) = (store.program(), store.header());
+        let program = store.program();
+        let header = store.header();
         let name = match Path::new(&program.path).file_stem() {
             _ if !program.name.is_empty() => program.name.clone(),
             Some(stem) => stem.to_string_lossy().into_owned(),

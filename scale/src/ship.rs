@@ -191,7 +191,9 @@ impl<'o> Ship<'o> {
                 .with_context(|| format!("cannot remove {}", oldest.path.display()))?;
             bytes -= oldest.bytes;
             self.dropped += 1;
-            let (path, calls, dropped) = (oldest.path.display(), grouped(calls), self.dropped);
+            let path = oldest.path.display();
+            let calls = grouped(calls);
+            let dropped = self.dropped;
             report(&format!(
                 "{path} is lost with {calls} calls, to keep the bound of --most ({dropped} lost so far)"
             ));

@@ -40,7 +40,8 @@ pub fn html(pictures: &[Pictures<'_>]) -> String {
         };
         COLOURS.iter().map(colour).collect()
     };
-    let (light, dark) = (variables(false), variables(true));
+    let light = variables(false);
+    let dark = variables(true);
     let rules = style(|name| format!("var(--{name})"));
     // Every page contains the script, so comments and indentation are removed from it.
     let script: String = SCRIPT
@@ -66,7 +67,8 @@ pub fn html(pictures: &[Pictures<'_>]) -> String {
 }
 
 fn data(pictures: &[Pictures<'_>]) -> Value {
-    let (mut graphs, mut all) = (Vec::new(), Vec::new());
+    let mut graphs = Vec::new();
+    let mut all = Vec::new();
     for Pictures { graph, scenes } in pictures {
         let shown = Shown::new(graph, scenes.iter().map(|&(_, scene)| scene));
         for (tab, scene) in scenes {

@@ -31,7 +31,8 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
     let below = above + scene.size.1 + MARGIN;
     let notes_at = below + legend_height + LINE;
     let height = notes_at + LINE * scene.notes.len() as f64;
-    let (w, h) = (px(width + 2.0 * MARGIN), px(height + MARGIN));
+    let w = px(width + 2.0 * MARGIN);
+    let h = px(height + MARGIN);
     let title = format!("{} blueprint of {}", scene.kind.word(), scene.title);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{w}\" height=\"{h}\" viewBox=\"{} 0 {w} {h}\" \
@@ -121,8 +122,11 @@ fn frame(frame: &Frame) -> String {
 }
 
 fn edge(edge: &Edge, nodes: &[Node]) -> String {
-    let (from, to) = (&nodes[edge.from].rect, &nodes[edge.to].rect);
-    let (x, y, to_y) = (from.x + from.w / 2.0, from.bottom(), to.y);
+    let from = &nodes[edge.from].rect;
+    let to = &nodes[edge.to].rect;
+    let x = from.x + from.w / 2.0;
+    let y = from.bottom();
+    let to_y = to.y;
     let bend = nodes[edge.from].bend();
     let to_x = nodes[edge.to].entry(bend);
     let written = if nodes[edge.to].fill == Fill::NeverRan { " written" } else { "" };
@@ -155,7 +159,8 @@ fn node(kind: Kind, node: &Node, graph: &Graph) -> String {
         out += &outline("frame", &wide);
     }
     if node.fill == Fill::New {
-        let (x, y) = (rect.x + rect.w / 2.0 - 3.0, rect.y + rect.h.min(12.0) / 2.0 + 3.0);
+        let x = rect.x + rect.w / 2.0 - 3.0;
+        let y = rect.y + rect.h.min(12.0) / 2.0 + 3.0;
         let _ = write!(out, "<text x=\"{}\" y=\"{}\">✚</text>", px(x), px(y));
     }
     if node.own > 0.0 {
@@ -256,7 +261,10 @@ fn escaped_lines(lines: &[String]) -> String {
 
 /// Draws the legend in rows, and returns it with its height.
 fn legend(signs: &[Sign], width: f64) -> (String, f64) {
-    let (mut out, mut x, mut y, mut row) = (String::new(), 0.0, 0.0, LINE);
+    let mut out = String::new();
+    let mut x = 0.0;
+    let mut y = 0.0;
+    let mut row = LINE;
     for sign in signs {
         let (w, h) = sign.size.unwrap_or((0.0, 0.0));
         let space = w + 4.0 + LETTER * sign.text.chars().count() as f64 + 14.0;

@@ -39,7 +39,8 @@ pub fn renamed(
             })
             .collect()
     };
-    let (gone, found) = (only(old, old_keys, new_keys), only(new, new_keys, old_keys));
+    let gone = only(old, old_keys, new_keys);
+    let found = only(new, new_keys, old_keys);
     renamed::renamed(gone.into_iter(), found.into_iter())
         .into_iter()
         .map(|(old, new)| (new, old))

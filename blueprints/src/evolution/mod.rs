@@ -118,10 +118,12 @@ impl Version {
 
 /// Compares two versions by one quantity.
 pub fn compare(old: &Version, new: &Version, by: By) -> Step {
-    let (before, after) = (samples(&old.runs), samples(&new.runs));
+    let before = samples(&old.runs);
+    let after = samples(&new.runs);
     let mut graph = new.runs.last().cloned().unwrap_or_default();
     let old_graph = old.runs.last().cloned().unwrap_or_default();
-    let (old_keys, new_keys) = (keys(&old_graph), keys(&graph));
+    let old_keys = keys(&old_graph);
+    let new_keys = keys(&graph);
     let old_places: HashMap<&Key, usize> =
         old_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let renamed = renamed(&old_graph, &old_keys, &graph, &new_keys);
@@ -146,8 +148,10 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
             before: then.map(of).unwrap_or_default(),
             after: of(&now),
         };
-        let (time, executions) = (both(Samples::time), both(Samples::executions));
-        let (objects, instructions) = (both(Samples::objects), both(Samples::instructions));
+        let time = both(Samples::time);
+        let executions = both(Samples::executions);
+        let objects = both(Samples::objects);
+        let instructions = both(Samples::instructions);
         method.executions = executions.after.median();
         method.total_ns = (!time.after.values().is_empty()).then(|| time.after.median());
         let earlier = then.map(|then| then.bounds).unwrap_or_default();
@@ -263,7 +267,8 @@ impl Samples {
 fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
     let mut all: HashMap<Key, Samples> = HashMap::new();
     for graph in runs {
-        let (has_objects, has_instructions) = (graph.has_objects(), graph.has_instructions());
+        let has_objects = graph.has_objects();
+        let has_instructions = graph.has_instructions();
         for (at, (key, method)) in keys(graph).into_iter().zip(&graph.methods).enumerate() {
             let samples = all.entry(key).or_default();
             samples.bounds.calls |= !graph.calls_sign(at).is_empty();

@@ -66,7 +66,8 @@ impl Graph {
                 .map_or(u64::MAX, |share| share.total_ns);
             call.total_ns = call.total_ns.min(most);
         }
-        let (count, total_ns) = (self.methods[root].executions, self.total(root));
+        let count = self.methods[root].executions;
+        let total_ns = self.total(root);
         let from_root = Edge { count, total_ns, is_least: false };
         self.entries = vec![(root, from_root)];
         self.root = Some(root);

@@ -431,13 +431,10 @@ impl Graph {
             .parse::<metaspy_reader::Selector>()
             .map(|selector| selector.nearest(ran))
             .unwrap_or_default();
-        match nearest.is_empty() {
-            true => format!(
-                "no method is called `{path}`: `metaspy report --by site` lists those that ran"
-            ),
-            false => {
-                format!("no method is called `{path}`: the nearest are {}", nearest.join(", "))
-            }
+        if nearest.is_empty() {
+            format!("no method is called `{path}`: `metaspy report --by site` lists those that ran")
+        } else {
+            format!("no method is called `{path}`: the nearest are {}", nearest.join(", "))
         }
     }
 }

@@ -243,7 +243,9 @@ fn bare(path: &str) -> &str {
 
 /// The parts of a path between `::`, where these are in no brackets.
 fn segments(path: &str) -> Vec<&str> {
-    let (mut found, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut depth = 0_usize;
     let mut before = ' ';
     for (at, letter) in path.char_indices() {
         match letter {

@@ -36,7 +36,8 @@ impl Search {
         let mut path: Vec<(usize, usize, usize)> = Vec::new();
         path.extend(self.meet(start));
         while let Some((method, number, at)) = path.last_mut() {
-            let (method, number) = (*method, *number);
+            let method = *method;
+            let number = *number;
             if let Some(&callee) = callees[method].get(*at) {
                 *at += 1;
                 match self.meet(callee) {

@@ -93,15 +93,10 @@ pub fn nested(
             let label = module.split_once("::").map_or(module, |(_, rest)| rest);
             framed(stacked(types), label, module, FrameKind::Module, least)
         });
-        match several {
-            true => vec![framed(
-                stacked(modules.collect()),
-                package,
-                package,
-                FrameKind::Package,
-                least,
-            )],
-            false => modules.collect(),
+        if several {
+            vec![framed(stacked(modules.collect()), package, package, FrameKind::Package, least)]
+        } else {
+            modules.collect()
         }
     });
     let Group { size, frames, boxes, .. } = stacked(groups.collect());
@@ -177,7 +172,8 @@ fn framed(group: Group, label: &str, name: &str, kind: FrameKind, least: LeastLe
         kind,
         mark: None,
     };
-    let (x, y) = (PADDING, PADDING + line(size));
+    let x = PADDING;
+    let y = PADDING + line(size);
     let inner =
         group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame });
     Group {

@@ -30,7 +30,10 @@ pub type Pack = fn(&[(f64, f64)], f64) -> (Vec<(f64, f64)>, (f64, f64));
 pub fn rows(sizes: &[(f64, f64)], gap: f64) -> (Vec<(f64, f64)>, (f64, f64)) {
     let area: f64 = sizes.iter().map(|(w, h)| (w + gap) * (h + gap)).sum();
     let width = sizes.iter().map(|&(w, _)| w).fold((area * ASPECT).sqrt(), f64::max);
-    let (mut x, mut y, mut below, mut page) = (0.0, 0.0, 0.0_f64, (0.0_f64, 0.0_f64));
+    let mut x = 0.0;
+    let mut y = 0.0;
+    let mut below = 0.0_f64;
+    let mut page = (0.0_f64, 0.0_f64);
     let place = |&(w, h): &(f64, f64)| {
         if x > 0.0 && x + w > width {
             (x, y) = (0.0, below + gap);

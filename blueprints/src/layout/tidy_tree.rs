@@ -142,7 +142,8 @@ fn join(
         all.add(outline, shift[child]);
     }
     // The box is centred above the boxes of its children.
-    let (w, label) = (rects[at].w, input.labels[at]);
+    let w = rects[at].w;
+    let label = input.labels[at];
     let ends =
         input.children[at].iter().map(|&child| (shift[child], shift[child] + rects[child].w));
     let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
@@ -221,7 +222,8 @@ mod tests {
         let meet = |a: &Rect, b: &Rect| {
             a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
         };
-        let (a_label, b_label) = (label(a, a_label), label(b, b_label));
+        let a_label = label(a, a_label);
+        let b_label = label(b, b_label);
         meet(a, b) || meet(a, &b_label) || meet(&a_label, b) || meet(&a_label, &b_label)
     }
 
@@ -265,7 +267,8 @@ mod tests {
 
     #[test]
     fn leaves_are_in_columns_if_they_are_more_than_a_few() {
-        let (sizes, labels) = (vec![(10.0, 20.0); 21], vec![(0.0, 0.0); 21]);
+        let sizes = vec![(10.0, 20.0); 21];
+        let labels = vec![(0.0, 0.0); 21];
         let mut children = vec![Vec::new(); 21];
         children[0] = (1..21).collect();
         let (rects, (w, h)) =

@@ -39,7 +39,9 @@ const LISTED: usize = 100;
 ///
 /// If the view has no subjects.
 pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
-    let (graph, numbers, view) = (&viewed.graph, &viewed.numbers, &viewed.view);
+    let graph = &viewed.graph;
+    let numbers = &viewed.numbers;
+    let view = &viewed.view;
     if graph.methods.is_empty() {
         return Err(PictureError::NothingRan);
     }
@@ -62,7 +64,8 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         view.x.is_none() && whole > 0 && numbers[at][0] as f64 >= LABELLED * whole as f64
     };
     let label = |at: usize, size: f64| {
-        let (mark, is_large) = (marks.of(&[at]), is_large(at));
+        let mark = marks.of(&[at]);
+        let is_large = is_large(at);
         let name = if is_large {
             fit_middle(&clean(&graph.methods[at].name), LETTERS)
         } else {
@@ -238,10 +241,8 @@ pub(super) fn scattered(
     order.sort_by(|&a, &b| area(b).total_cmp(&area(a)).then(a.cmp(&b)));
     let boxes = order.into_iter().map(|at| {
         let ((w, h), largest) = (sides(at), SIDE.0 + SIDE.1);
-        let (x, y) = (
-            place(at, X, PLANE.0) + (largest - w) / 2.0,
-            place(at, Y, PLANE.1) + (largest - h) / 2.0,
-        );
+        let x = place(at, X, PLANE.0) + (largest - w) / 2.0;
+        let y = place(at, Y, PLANE.1) + (largest - h) / 2.0;
         (at, Rect { x, y: PLANE.1 + largest - y - h, w, h })
     });
     Group {

@@ -149,7 +149,8 @@ fn node(
         return Node { rect, fill: Fill::Same, share: 1.0, label, ..Node::default() };
     };
     let method = &step.methods[at];
-    let (old, new) = (method.time.before.median(), method.time.after.median());
+    let old = method.time.before.median();
+    let new = method.time.after.median();
     let now = LEAST.max(new as f64 * scale);
     let before = old as f64 * scale;
     Node {
@@ -249,15 +250,17 @@ fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String>
     if before.values().is_empty() || after.values().is_empty() {
         return None;
     }
-    let (old, new) = (before.median(), after.median());
+    let old = before.median();
+    let new = after.median();
     if !numbers.is_change() {
         return Some(format!("{} as before", text(new)));
     }
     let percent = 100.0 * numbers.difference() as f64 / old.max(1) as f64;
     let range = |sample: &Sample| format!("{}–{}", text(sample.range().0), text(sample.range().1));
-    let ranges = match before.is_constant() && after.is_constant() {
-        true => String::new(),
-        false => format!(", {} and {}", range(before), range(after)),
+    let ranges = if before.is_constant() && after.is_constant() {
+        String::new()
+    } else {
+        format!(", {} and {}", range(before), range(after))
     };
     Some(format!("{} → {} ({percent:+.0} %){ranges}", text(old), text(new)))
 }

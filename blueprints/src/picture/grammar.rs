@@ -110,7 +110,8 @@ fn fill(production: &Production, most: u64) -> Fill {
 
 /// Describes a production in lines.
 fn tip(grammar: &Grammar, at: usize) -> Vec<String> {
-    let (production, entered) = (&grammar.productions[at], grammar.graph.methods[at].executions);
+    let production = &grammar.productions[at];
+    let entered = grammar.graph.methods[at].executions;
     let mut lines = Vec::new();
     lines.push(match production.state {
         _ if production.unused.is_some() => {

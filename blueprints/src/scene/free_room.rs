@@ -127,7 +127,8 @@ impl Taken {
             }
         }
         for edge in edges.iter().filter(|edge| edge.kind == EdgeKind::Tree) {
-            let (from, to) = (&nodes[edge.from], &nodes[edge.to]);
+            let from = &nodes[edge.from];
+            let to = &nodes[edge.to];
             let bend = from.bend();
             let start = from.rect.x + from.rect.w / 2.0;
             let end = to.entry(bend);

@@ -65,7 +65,8 @@ impl Label {
             if across >= LINE { ((long - 5.0) / LETTER) as usize } else { 0 }
         };
         let letters = name.chars().count();
-        let (inside, upright) = (fits(w, h).min(letters), fits(h, w).min(letters));
+        let inside = fits(w, h).min(letters);
+        let upright = fits(h, w).min(letters);
         let (place, fit) =
             if inside >= upright { (Place::Inside, inside) } else { (Place::Upright, upright) };
         (fit >= LEAST_LETTERS.min(letters)).then(|| Label {
@@ -84,7 +85,8 @@ impl Label {
     /// Places a name at a box of these sides: in the box if there is room, and otherwise at its
     /// right side. Only along a tall box it may be cut.
     pub fn whole(text: String, (w, h): (f64, f64), size: f64) -> Label {
-        let (long, across) = (text_width(&text, size) + 1.0, line(size));
+        let long = text_width(&text, size) + 1.0;
+        let across = line(size);
         let place = if w >= long && h >= across {
             Place::Inside
         } else if h >= long && w >= across {

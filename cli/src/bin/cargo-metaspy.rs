@@ -16,8 +16,9 @@ static NOT_THIS: &str = env!("CARGO_BIN_NAME");
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    match wrapper::is_wanted(arguments.first().map(OsString::as_os_str)) {
-        true => wrapper::run(arguments),
-        false => cargo_metaspy::run(arguments),
+    if wrapper::is_wanted(arguments.first().map(OsString::as_os_str)) {
+        wrapper::run(arguments)
+    } else {
+        cargo_metaspy::run(arguments)
     }
 }

@@ -53,7 +53,8 @@ pub fn acquire(
     let dir = plan.dir.join("locks");
     fs::create_dir_all(&dir)
         .with_context(|| format!("cannot create {}: check its permissions", dir.display()))?;
-    let (lock, holder) = (dir.join(format!("{profile}.lock")), dir.join(format!("{profile}.json")));
+    let lock = dir.join(format!("{profile}.lock"));
+    let holder = dir.join(format!("{profile}.json"));
     let profilers =
         plan.core.iter().flat_map(|core| &core.profilers).cloned().map(Library::at).collect();
     let ours =

@@ -83,11 +83,12 @@ fn read_messages(messages: impl Read) -> String {
     const PROGRESS: [&str; 5] = ["Updating", "Downloading", "Downloaded", "Blocking", "Fetching"];
     let mut held = String::new();
     for line in BufReader::new(messages).lines().map_while(Result::ok) {
-        match line.starts_with(' ')
+        if line.starts_with(' ')
             && line.split_whitespace().next().is_some_and(|word| PROGRESS.contains(&word))
         {
-            true => print_message(&line),
-            false => held = held + &line + "\n",
+            print_message(&line)
+        } else {
+            held = held + &line + "\n"
         }
     }
     held

@@ -158,14 +158,13 @@ impl Search {
                 );
             }
             let nearest = self.selectors.weave[at].nearest(self.names.iter().map(String::as_str));
-            match nearest.is_empty() {
-                true => bail!(
+            if nearest.is_empty() {
+                bail!(
                     "no function of {} matches `{text}`: write the end of a path, as `compute::*`",
                     self.names.len()
-                ),
-                false => {
-                    bail!("no function matches `{text}`; did you mean {}?", nearest.join(", "))
-                }
+                )
+            } else {
+                bail!("no function matches `{text}`; did you mean {}?", nearest.join(", "))
             }
         }
         if let Some(at) = lost(&self.without_found, self.selectors.without.len()) {
@@ -198,14 +197,13 @@ impl Search {
             let text = &self.texts.subjects[at];
             let functions = &self.selectors.subjects[at].functions;
             let nearest = functions.nearest(self.selected.iter().map(String::as_str));
-            match nearest.is_empty() {
-                true => bail!(
-                    "no selected function has the subject `{text}`: --weave selects functions"
-                ),
-                false => bail!(
+            if nearest.is_empty() {
+                bail!("no selected function has the subject `{text}`: --weave selects functions")
+            } else {
+                bail!(
                     "no selected function has the subject `{text}`; did you mean {}?",
                     nearest.join(", ")
-                ),
+                )
             }
         }
         self.mistaken.as_ref().map_or(Ok(()), |mistaken| bail!("{mistaken}"))

@@ -160,9 +160,10 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     match &recordings {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,
         Some(recordings) => {
-            match status.success() || results.run.processes != Some(0) {
-                true => text::print(&results, &options, io::stdout().is_terminal()),
-                false => print_message(&format_args!("     Metaspy {}", text::NOTHING)),
+            if status.success() || results.run.processes != Some(0) {
+                text::print(&results, &options, io::stdout().is_terminal())
+            } else {
+                print_message(&format_args!("     Metaspy {}", text::NOTHING))
             }
             if let Some(run) = recordings.kept() {
                 print_message(&text::browse(run));
@@ -190,12 +191,9 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
 
 /// The command as it was typed.
 fn typed(command: &str) -> String {
-    let words = env::args().skip_while(|word| word != command).map(|word| {
-        match word.contains([' ', '*']) {
-            true => format!("'{word}'"),
-            false => word,
-        }
-    });
+    let words = env::args()
+        .skip_while(|word| word != command)
+        .map(|word| if word.contains([' ', '*']) { format!("'{word}'") } else { word });
     ["cargo".to_owned(), "metaspy".to_owned()]
         .into_iter()
         .chain(words)
@@ -231,9 +229,10 @@ fn plan(
              put its allocator into a `metaspy_core::hook::Counting` and use `--profile allocations`"
         );
     }
-    let core = match is_core_needed {
-        true => Some(runtime::core(settings, &cache, &options.profiler)?),
-        false => None,
+    let core = if is_core_needed {
+        Some(runtime::core(settings, &cache, &options.profiler)?)
+    } else {
+        None
     };
     profilers::stamp_targets(&mut targets, core.as_ref())?;
     Ok(Plan { dir: dir.to_owned(), cache, selection, targets, core })

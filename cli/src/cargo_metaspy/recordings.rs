@@ -60,7 +60,8 @@ impl Recordings {
     /// them as events, and start these profilers. Their counts survive an abort.
     pub fn set_environment(&self, cargo: &mut Command, profilers: &Requested) {
         let dir = self.dir();
-        let (around, run) = (dir.parent().unwrap_or(dir), dir.file_name().unwrap_or_default());
+        let around = dir.parent().unwrap_or(dir);
+        let run = dir.file_name().unwrap_or_default();
         cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", around).env("METASPY_RUN", run);
         if let Some(names) = profilers.text() {
             cargo.env("METASPY_PROFILE", names);

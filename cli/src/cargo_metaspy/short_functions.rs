@@ -12,7 +12,8 @@ const MANY: u64 = 1_000_000;
 /// The advice for a run whose calls were timed or placed in contexts; `None` if most calls are of
 /// longer functions, or if no call would be left.
 pub fn advice(program: &Program) -> Option<String> {
-    let (mut short, mut all) = (0_u64, 0_u64);
+    let mut short = 0_u64;
+    let mut all = 0_u64;
     for element in program.methods() {
         let is_short = element.method.as_ref().is_some_and(|method| {
             let (first, last) = method.site.lines;

@@ -40,7 +40,8 @@ impl Sources<'_> {
 /// Collects the dep-info files below a directory.
 fn dep_info(dir: &Path, levels: u32, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let (path, kind) = (entry.path(), entry.file_type());
+        let path = entry.path();
+        let kind = entry.file_type();
         let is_dir = kind.is_ok_and(|kind| kind.is_dir());
         if is_dir && levels > 0 && !OTHER.iter().any(|name| entry.file_name() == *name) {
             dep_info(&path, levels - 1, found);

@@ -32,7 +32,8 @@ pub fn targets(
         &crates.iter().map(|(_, krate)| *krate).collect::<Vec<_>>(),
         &dir.join("sources"),
     );
-    let (mut targets, mut is_core_needed) = (BTreeMap::new(), false);
+    let mut targets = BTreeMap::new();
+    let mut is_core_needed = false;
     for ((package, krate), known) in crates.iter().zip(&known) {
         let is_member = graph.is_member(package);
         let found = search.of(known);

@@ -131,11 +131,12 @@ fn is_of_profiles(kind: Kind) -> bool {
 
 /// Fails if an option is given that only flame graphs have.
 pub(super) fn no_baseline(options: &arguments::Blueprint) -> Result<()> {
-    match options.baseline.is_empty() {
-        true => Ok(()),
-        false => Err(say(
+    if options.baseline.is_empty() {
+        Ok(())
+    } else {
+        Err(say(
             "--baseline is for flame graphs: `metaspy blueprint evolution OLD NEW` compares versions in boxes",
-        )),
+        ))
     }
 }
 

@@ -58,11 +58,10 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     }
     let of_events = !options.to.is_coverage();
     if written.events == 0 && of_events {
-        let why = match filter.is_all() {
-            true => {
-                "the recording has no events: `--to json`, `lcov` and `cobertura` write what was only counted"
-            }
-            false => "no event passes --filter",
+        let why = if filter.is_all() {
+            "the recording has no events: `--to json`, `lcov` and `cobertura` write what was only counted"
+        } else {
+            "no event passes --filter"
         };
         complain("metaspy", why);
     }
@@ -98,9 +97,12 @@ pub fn into_file(format: Format, selection: &Selection<'_>, file: &Path) -> Resu
     .map_err(cannot_write(file))?;
     let written =
         format.export(selection, &mut out).and_then(|written| out.complete().map(|()| written));
-    written.map_err(|error| match is_stopped(&error) {
-        true => say(format!("stopped: {} is not written", file_name(file))),
-        false => cannot_write(file)(error),
+    written.map_err(|error| {
+        if is_stopped(&error) {
+            say(format!("stopped: {} is not written", file_name(file)))
+        } else {
+            cannot_write(file)(error)
+        }
     })
 }
 
@@ -121,7 +123,8 @@ mod tests {
         fs::create_dir_all(&directory).expect("the test's directory can be made");
         let recording = directory.join("empty.spy");
         Recording::file(&recording).start().expect("the file can be made").close();
-        let (store, filter) = (Store::open(&recording).expect("it is a recording"), Filter::all());
+        let store = Store::open(&recording).expect("it is a recording");
+        let filter = Filter::all();
         let stopped = Selection::new(&store, &filter).watched(&|_| false);
         let file = directory.join("part.json");
         let error = into_file(Format::Chrome, &stopped, &file).expect_err("it is stopped");

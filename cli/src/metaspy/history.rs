@@ -178,12 +178,13 @@ fn count_instructions(revision: &Revision, dir: &Path, options: &HistoryRun) -> 
     let output = new_log(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let output = || output.try_clone().map_or_else(|_| Stdio::null(), Stdio::from);
     let status = instructions::count(&options.command, &worktree(revision, dir)?, &counts, output)?;
-    let added = match status.success() {
-        true => instructions::add(&recordings, &counts).map(drop),
-        false => Err(say(format!(
+    let added = if status.success() {
+        instructions::add(&recordings, &counts).map(drop)
+    } else {
+        Err(say(format!(
             "the command fails under valgrind ({status}); the output is in {}",
             log.display()
-        ))),
+        )))
     };
     let _ = fs::remove_dir_all(&counts);
     added
@@ -244,9 +245,10 @@ fn git(arguments: &[&str]) -> Result<String> {
     let output = Command::new("git").args(arguments).stdin(Stdio::null()).output();
     let output =
         output.map_err(|error| say(format!("cannot start git: {error}; a history needs it")))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(say(format!("git: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(say(format!("git: {}", String::from_utf8_lossy(&output.stderr).trim())))
     }
 }
 
@@ -259,7 +261,8 @@ mod tests {
         let directory =
             std::env::temp_dir().join(format!("metaspy-history-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("it is new");
-        let (log, other) = (directory.join("a.log"), directory.join("other"));
+        let log = directory.join("a.log");
+        let other = directory.join("other");
         fs::write(&other, "precious").expect("there is room");
         std::os::unix::fs::symlink(&other, &log).expect("links are made");
         for text in ["first", "second"] {

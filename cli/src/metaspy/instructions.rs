@@ -60,23 +60,20 @@ pub fn count(
     let valgrind: Vec<String> =
         valgrind.chain([format!("--callgrind-out-file=%q{{{DIRECTORY}}}/%p.out")]).collect();
     let (program, arguments) = command.split_first().expect("the parser requires a command");
-    let mut started = match Path::new(program)
+    let mut started = if Path::new(program)
         .file_stem()
         .is_some_and(|name| name.to_string_lossy().starts_with("cargo"))
     {
         // The programs that cargo starts, and not cargo.
-        true => {
-            let mut cargo = Command::new(program);
-            let runner: Vec<&str> =
-                std::iter::once("valgrind").chain(valgrind.iter().map(String::as_str)).collect();
-            cargo.env(runner_variable(), runner.join(" "));
-            cargo
-        }
-        false => {
-            let mut started = Command::new("valgrind");
-            started.args(valgrind).arg("--trace-children=yes").arg(program);
-            started
-        }
+        let mut cargo = Command::new(program);
+        let runner: Vec<&str> =
+            std::iter::once("valgrind").chain(valgrind.iter().map(String::as_str)).collect();
+        cargo.env(runner_variable(), runner.join(" "));
+        cargo
+    } else {
+        let mut started = Command::new("valgrind");
+        started.args(valgrind).arg("--trace-children=yes").arg(program);
+        started
     };
     started.env(DIRECTORY, &counts);
     // The hooks of an unobserved program cost least, and another recording is not wanted.

@@ -44,7 +44,8 @@ pub fn clean() -> Result<Cleaned> {
 pub fn open(path: &Path) -> Result<Store> {
     // Some messages of the core do not name the file.
     Store::open(path).map_err(|error| {
-        let (name, text) = (path.display().to_string(), error.to_string());
+        let name = path.display().to_string();
+        let text = error.to_string();
         say(if text.contains(&name) { text } else { format!("{name}: {text}") })
     })
 }
@@ -52,10 +53,7 @@ pub fn open(path: &Path) -> Result<Store> {
 /// Opens a file, or the live recording with this name or of this process. `-` is standard input.
 pub fn open_named(source: &Path) -> Result<Store> {
     let path = path_of(source)?;
-    match path == Path::new(incoming::STANDARD) {
-        true => incoming::open()?.read_all(),
-        false => open(&path),
-    }
+    if path == Path::new(incoming::STANDARD) { incoming::open()?.read_all() } else { open(&path) }
 }
 
 /// Opens one recording, or several as one. A directory stands for the recordings in it.
@@ -90,12 +88,13 @@ fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.is_file() && recording::is_recording(path));
     files::sort_by_number(&mut paths);
-    match paths.is_empty() {
-        true => Err(say(format!(
+    if paths.is_empty() {
+        Err(say(format!(
             "there is no recording in {}: `metaspy list` shows where they are",
             dir.display()
-        ))),
-        false => Ok(paths),
+        )))
+    } else {
+        Ok(paths)
     }
 }
 
@@ -145,12 +144,13 @@ pub fn runs_of(version: &Path) -> Result<Vec<Vec<PathBuf>>> {
     }
     let runs = runs::of_version(version, recording::is_recording);
     let runs = runs.map_err(|error| say(format!("cannot read {}: {error}", version.display())))?;
-    match runs.is_empty() {
-        true => Err(say(format!(
+    if runs.is_empty() {
+        Err(say(format!(
             "there is no recording in {}: a version has one for each run",
             version.display()
-        ))),
-        false => Ok(runs),
+        )))
+    } else {
+        Ok(runs)
     }
 }
 
@@ -245,12 +245,11 @@ fn not_found(name: &str, all: &[Listed]) -> String {
         }
     };
     // As METASPY_RECORD has it.
-    let hooks = match name.ends_with(".spy") {
-        true => {
-            ". A program writes none if it has no hooks (`cargo metaspy run` gives it some), or if metaspy's feature \
+    let hooks = if name.ends_with(".spy") {
+        ". A program writes none if it has no hooks (`cargo metaspy run` gives it some), or if metaspy's feature \
              `record` is off (`cargo tree -e features -i metaspy` shows it)"
-        }
-        false => "",
+    } else {
+        ""
     };
     format!("there is no file {name}, and no live recording with this name; {names}{hooks}")
 }

@@ -111,9 +111,10 @@ pub fn run(cli: Cli) -> Result<Ended> {
             if let Some(id) = event {
                 open_event(&mut crawler, id)?;
             }
-            match paths.iter().any(is_stream) {
-                true => needs_terminal_beside_input(&instead)?,
-                false => needs_terminal(&instead)?,
+            if paths.iter().any(is_stream) {
+                needs_terminal_beside_input(&instead)?
+            } else {
+                needs_terminal(&instead)?
             }
             crawl(crawler)
         }
@@ -228,11 +229,10 @@ fn man_page(out: &mut Vec<u8>) -> Result<()> {
 
 /// Fails without a terminal: the crawler needs one.
 fn needs_terminal(instead: &str) -> Result<()> {
-    match io::stdout().is_terminal() && io::stdin().is_terminal() {
-        true => Ok(()),
-        false => Err(say(format!(
-            "the crawler needs a terminal, and this is none; for text use: {instead}"
-        ))),
+    if io::stdout().is_terminal() && io::stdin().is_terminal() {
+        Ok(())
+    } else {
+        Err(say(format!("the crawler needs a terminal, and this is none; for text use: {instead}")))
     }
 }
 
@@ -240,11 +240,10 @@ fn needs_terminal(instead: &str) -> Result<()> {
 /// itself.
 fn needs_terminal_beside_input(instead: &str) -> Result<()> {
     let has_keys = io::stdin().is_terminal() || cfg!(windows) || File::open(crawler::KEYS).is_ok();
-    match io::stdout().is_terminal() && has_keys {
-        true => Ok(()),
-        false => Err(say(format!(
-            "the crawler needs a terminal, and this is none; for text use: {instead}"
-        ))),
+    if io::stdout().is_terminal() && has_keys {
+        Ok(())
+    } else {
+        Err(say(format!("the crawler needs a terminal, and this is none; for text use: {instead}")))
     }
 }
 

@@ -59,7 +59,8 @@ fn layout(report: &mut Report) -> Result<(), Failure> {
         ("GridItem::minimum_contribution_cached", "GridItem::minimum_contribution"),
         ("GridItem::max_content_contribution_cached", "GridItem::max_content_contribution"),
     ] {
-        let (cache, work) = (run.numbers(cached)?, run.numbers(plain)?);
+        let cache = run.numbers(cached)?;
+        let work = run.numbers(plain)?;
         report.check(
             cache.executions == work.executions,
             &format!("{cached} ran {} times, 1:1 with {plain}", cache.executions),
@@ -80,7 +81,8 @@ fn sheet(report: &mut Report) -> Result<(), Failure> {
         "sheet",
         &["column", "columns", "cells", "worksheet"].map(|module| format!("umya_spreadsheet::structs::{module}")),
     )?;
-    let (cells, columns) = (run.numbers("Worksheet::cell_mut")?, run.numbers("Columns::column_mut")?);
+    let cells = run.numbers("Worksheet::cell_mut")?;
+    let columns = run.numbers("Columns::column_mut")?;
     let read = run.numbers("column::Column::col_num")?;
     report.check(
         columns.executions >= cells.executions,
@@ -97,7 +99,8 @@ fn sheet(report: &mut Report) -> Result<(), Failure> {
 fn pdf_text(report: &mut Report) -> Result<(), Failure> {
     report.title("lopdf 0.47.0: each digit of a hexadecimal string looks for white space first");
     let run = record("pdf_text", &["lopdf"])?;
-    let (digits, blanks) = (run.numbers("parser::hex_digit")?, run.numbers("parser::white_space")?);
+    let digits = run.numbers("parser::hex_digit")?;
+    let blanks = run.numbers("parser::white_space")?;
     report.check(
         blanks.executions >= digits.executions,
         &format!("parser::white_space ran {} times, hex_digit {} times", blanks.executions, digits.executions),
@@ -117,9 +120,11 @@ fn page(report: &mut Report, kind: &str, run: &Run, name: &str) -> Result<(), Fa
 /// Two versions of one crate: what the newer one calls again.
 fn patterns(report: &mut Report) -> Result<(), Failure> {
     report.title("regex-syntax 0.6.29 → 0.8.11: printing a class reads both ends of each range again");
-    let (old, new) = (record("regex_old", &["regex_syntax"])?, record("regex_new", &["regex_syntax"])?);
+    let old = record("regex_old", &["regex_syntax"])?;
+    let new = record("regex_new", &["regex_syntax"])?;
     for method in ["hir::ClassUnicodeRange::start", "hir::ClassUnicodeRange::end"] {
-        let (before, after) = (old.numbers(method)?, new.numbers(method)?);
+        let before = old.numbers(method)?;
+        let after = new.numbers(method)?;
         report.check(
             after.executions > before.executions,
             &format!("{method}: {} → {} calls", before.executions, after.executions),
@@ -133,9 +138,11 @@ fn patterns(report: &mut Report) -> Result<(), Failure> {
 /// A known regression between two versions: colour and frame lead to the cache that misses.
 fn deep_tree(report: &mut Report) -> Result<(), Failure> {
     report.title("taffy 0.11.0 → 0.12.1: a deep tree of automatic sizes is computed again, because its cache misses");
-    let (old, new) = (record("taffy_old", &["taffy"])?, record("taffy_new", &["taffy"])?);
+    let old = record("taffy_old", &["taffy"])?;
+    let new = record("taffy_new", &["taffy"])?;
     for method in ["compute::flexbox::compute_flexbox_layout", "tree::cache::Cache::get"] {
-        let (before, after) = (old.numbers(method)?, new.numbers(method)?);
+        let before = old.numbers(method)?;
+        let after = new.numbers(method)?;
         report.check(
             after.executions > 2 * before.executions,
             &format!("{method}: {} → {} calls", before.executions, after.executions),

@@ -87,7 +87,8 @@ pub fn change(old: &Run, new: &Run, path: &str) -> Result<Change, Failure> {
 /// True if a method of a picture has this path, or one that ends so.
 fn is_at(json: &Value, method: &Value, path: &str) -> bool {
     let owner = &json["owners"][method[1].as_u64().unwrap_or(0) as usize];
-    let (module, name) = (owner[0].as_str().unwrap_or(""), method[0].as_str().unwrap_or(""));
+    let module = owner[0].as_str().unwrap_or("");
+    let name = method[0].as_str().unwrap_or("");
     let whole = match owner[1].as_str() {
         Some("fn") | None => format!("{module}::{name}"),
         Some(ty) => format!("{module}::{ty}::{name}"),

@@ -89,7 +89,8 @@ mod tests {
             relayouts.run(case, 2).unwrap();
             (relayouts.scene().counts() - before).layouts
         };
-        let (whole, one) = (layouts(Case::WholePage), layouts(Case::OneChange));
+        let whole = layouts(Case::WholePage);
+        let one = layouts(Case::OneChange);
         assert!(one * 10 < whole, "{one} of {whole}");
     }
 }

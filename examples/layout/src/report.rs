@@ -29,7 +29,8 @@ struct Report<'a> {
 impl Report<'_> {
     fn write(&self, out: &mut String) -> fmt::Result {
         let layouts = self.at("layout").count;
-        let (frames, changes) = (self.at("frame").count, self.at("change").count);
+        let frames = self.at("frame").count;
+        let changes = self.at("change").count;
         writeln!(out, "{frames} frames, {changes} changes, {layouts} re-layouts\n")?;
         self.too_often(out)?;
         self.cached(out)?;

@@ -77,12 +77,13 @@ fn entry(krate: &Path, name: &Ident) -> TokenStream {
 fn krate(item: &DeriveInput) -> Result<Path> {
     let mut krate = parse_quote!(::metaspy);
     for attr in item.attrs.iter().filter(|attr| attr.path().is_ident("announce")) {
-        attr.parse_nested_meta(|meta| match meta.path.is_ident("crate") {
-            true => {
+        attr.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
                 krate = meta.value()?.parse()?;
                 Ok(())
+            } else {
+                Err(meta.error("write `#[announce(crate = path)]`, or nothing"))
             }
-            false => Err(meta.error("write `#[announce(crate = path)]`, or nothing")),
         })?;
     }
     Ok(krate)

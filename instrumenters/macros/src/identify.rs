@@ -25,7 +25,8 @@ fn derive(item: DeriveInput) -> Result<TokenStream> {
     };
     let (field, by) = chosen(&item.ident, &data.fields)?;
     let krate = krate(&item)?;
-    let (name, path) = (&item.ident, format!("::{}", item.ident));
+    let name = &item.ident;
+    let path = format!("::{}", item.ident);
     let (impl_generics, type_generics, where_clause) = item.generics.split_for_impl();
     let body = match by {
         By::Same => quote!(
@@ -97,12 +98,13 @@ fn member(at: usize, field: &Field) -> TokenStream {
 fn krate(item: &DeriveInput) -> Result<Path> {
     let mut krate = parse_quote!(::metaspy);
     for attr in item.attrs.iter().filter(|attr| attr.path().is_ident("identify")) {
-        attr.parse_nested_meta(|meta| match meta.path.is_ident("crate") {
-            true => {
+        attr.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
                 krate = meta.value()?.parse()?;
                 Ok(())
+            } else {
+                Err(meta.error("write `#[identify(crate = path)]`, or mark a field"))
             }
-            false => Err(meta.error("write `#[identify(crate = path)]`, or mark a field")),
         })?;
     }
     Ok(krate)

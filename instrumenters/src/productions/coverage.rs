@@ -181,7 +181,8 @@ impl Coverage {
 
     /// Adds an input with its counts.
     pub(crate) fn add(&mut self, input: Input, tally: &Tally) {
-        let (at, bytes) = (self.inputs.len(), input.bytes);
+        let at = self.inputs.len();
+        let bytes = input.bytes;
         let accepted = input.verdict == Verdict::Accepted;
         self.inputs.push(input);
         let rows = (self.productions.iter_mut().zip(&tally.productions))

@@ -28,7 +28,8 @@ pub fn spied_tokens<T, E, P: IntoProduction>(
     tokens: impl Iterator<Item = (Result<T, E>, Range<usize>)>,
     mut production: impl FnMut(&Result<T, E>) -> P,
 ) -> impl Iterator<Item = (Result<T, E>, Range<usize>)> {
-    let (at, mut stack) = (Location::caller(), ActivationStack::new());
+    let at = Location::caller();
+    let mut stack = ActivationStack::new();
     tokens.inspect(move |(token, place)| {
         let ended = if token.is_ok() { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
         stack.leaf(production(token).site(at), place.start, ended, place.end);

@@ -195,7 +195,8 @@ impl Spans {
         S: Subscriber + for<'l> LookupSpan<'l>,
     {
         let Some(around) = context.event_span(event) else { return };
-        let (own, other) = (event.metadata(), around.metadata());
+        let own = event.metadata();
+        let other = around.metadata();
         if (own.file(), own.line(), own.target()) != (other.file(), other.line(), other.target()) {
             return;
         }

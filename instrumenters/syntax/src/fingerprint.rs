@@ -24,7 +24,8 @@ pub fn of_source(source: &str) -> Option<u32> {
 
 /// Removes the name behind the first `fn`, so that a renamed function keeps its fingerprint.
 fn nameless(tokens: TokenStream) -> TokenStream {
-    let (mut is_found, mut is_next) = (false, false);
+    let mut is_found = false;
+    let mut is_next = false;
     let is_other = |token: &TokenTree| {
         let is_name = is_next && matches!(token, TokenTree::Ident(_));
         is_next = !is_found && matches!(token, TokenTree::Ident(word) if *word == "fn");

@@ -66,7 +66,8 @@ fn of_tokens(tokens: TokenStream) -> String {
             TokenTree::Group(group) => {
                 let inner = of_tokens(group.stream());
                 let mut all = group.to_string();
-                let (open, close) = (all.remove(0), all.pop());
+                let open = all.remove(0);
+                let close = all.pop();
                 format!("{open}{inner}{}", close.unwrap_or_default())
             }
             token => token.to_string(),

@@ -43,7 +43,8 @@ impl<'ast> Visit<'ast> for Found {
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
         if let Expr::Path(path) = &*call.func {
             let mut segments = path.path.segments.iter().rev();
-            let (function, owner) = (segments.next(), segments.next());
+            let function = segments.next();
+            let owner = segments.next();
             let is_named = |[of, name]: [&str; 2]| {
                 function.is_some_and(|it| it.ident == name)
                     && owner.is_some_and(|it| it.ident == of)

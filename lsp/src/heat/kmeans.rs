@@ -103,7 +103,8 @@ impl Sums {
     /// Returns the sum of the squared distances of these points to their mean.
     fn cost(&self, begin: usize, end: usize) -> f64 {
         let of = |sums: &[f64]| sums[end] - sums[begin];
-        let (count, sum) = (of(&self.counts), of(&self.values));
+        let count = of(&self.counts);
+        let sum = of(&self.values);
         if count == 0.0 { 0.0 } else { (of(&self.squares) - sum * sum / count).max(0.0) }
     }
 }

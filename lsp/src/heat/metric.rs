@@ -275,7 +275,8 @@ mod tests {
     #[test]
     fn a_time_that_is_a_bound_has_a_sign() {
         let check = |timed_calls, total_at_most, expected: [&str; 3]| {
-            let (self_ns, total_ns) = (Some(20), Some(30));
+            let self_ns = Some(20);
+            let total_ns = Some(30);
             let numbers = Numbers {
                 calls: 3,
                 self_ns,

@@ -85,9 +85,10 @@ pub fn returned(signature: TokenStream) -> BTreeSet<String> {
         _ => false,
     };
     let mut tokens = signature.into_iter();
-    match tokens.by_ref().any(|token| is_arrow(&token)) {
-        true => words(tokens.collect()),
-        false => BTreeSet::new(),
+    if tokens.by_ref().any(|token| is_arrow(&token)) {
+        words(tokens.collect())
+    } else {
+        BTreeSet::new()
     }
 }
 

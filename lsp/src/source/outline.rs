@@ -337,8 +337,10 @@ impl Search {
         ident: &proc_macro2::Ident,
         around: &Around,
     ) -> &mut Item {
-        let (modules, name) = (around.modules.clone(), name::of_ident(ident));
-        let (ident, is_nested) = (self.place(ident.span()), !around.owners.is_empty());
+        let modules = around.modules.clone();
+        let name = name::of_ident(ident);
+        let ident = self.place(ident.span());
+        let is_nested = !around.owners.is_empty();
         self.found.items.push(Item {
             kind,
             modules,
@@ -404,7 +406,8 @@ impl Around {
 /// item ends without them.
 fn find_body(tokens: &[TokenTree], mut at: usize) -> (usize, Option<&Group>) {
     // Braces within type arguments are constants.
-    let (mut depth, mut is_arrow) = (0_u32, false);
+    let mut depth = 0_u32;
+    let mut is_arrow = false;
     while let Some(token) = tokens.get(at) {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace && depth == 0 => {

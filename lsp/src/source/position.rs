@@ -49,7 +49,8 @@ impl Lines {
     /// Returns the position of a byte.
     pub fn position(&self, byte: usize, columns: Columns) -> Position {
         let line = self.line(byte);
-        let (start, byte) = (self.starts[line as usize], byte.min(self.text.len()));
+        let start = self.starts[line as usize];
+        let byte = byte.min(self.text.len());
         let column = match columns {
             Columns::Utf16 => self.units_before(byte) - self.units_before(start),
             Columns::Utf8 => byte - start,
@@ -86,7 +87,8 @@ impl Lines {
         let end =
             self.starts.get(position.line as usize + 1).map_or(self.text.len(), |next| next - 1);
         let line = &self.text[start..end];
-        let (mut column, mut byte) = (0, start);
+        let mut column = 0;
+        let mut byte = start;
         for letter in line.chars() {
             if column >= position.character as usize {
                 break;

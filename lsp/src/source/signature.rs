@@ -14,7 +14,8 @@ use super::tokens::{is_shallow, tokens_of};
 pub fn open_traits(signature: &str) -> Vec<String> {
     let Some((tokens, signature)) = parsed(signature) else { return Vec::new() };
     // The parameters follow the type parameters, whose bounds may have parentheses and arrows.
-    let (mut depth, mut before) = (0_u32, ' ');
+    let mut depth = 0_u32;
+    let mut before = ' ';
     let parameters = tokens.into_iter().find_map(|token| match token {
         TokenTree::Group(group) if depth == 0 && group.delimiter() == Delimiter::Parenthesis => {
             Some(group.stream())

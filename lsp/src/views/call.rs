@@ -107,11 +107,11 @@ pub fn at_least(text: Text, model: &Model) -> Text {
             .end_of_paragraph()
             .words(&format!("At least: {} without a calling context.", counted(cut, "call"))),
     };
-    match model.has_lost_edges {
-        true => text
-            .end_of_paragraph()
-            .words("At least: calls found no room; set METASPY_BUDGET to a larger size."),
-        false => text,
+    if model.has_lost_edges {
+        text.end_of_paragraph()
+            .words("At least: calls found no room; set METASPY_BUDGET to a larger size.")
+    } else {
+        text
     }
 }
 
@@ -160,7 +160,8 @@ fn heading(text: Text, view: &View<'_>, calls: &NamedCalls<'_>, ran: &Ran<'_>) -
 impl<'v> NamedCalls<'v> {
     /// Collects the calls of the name at a byte, in the function with this index.
     fn at(view: &'v View<'_>, function: usize, byte: usize) -> Option<NamedCalls<'v>> {
-        let (source, outline) = (&*view.document.lines.text, view.document.outline());
+        let source = &*view.document.lines.text;
+        let outline = view.document.outline();
         let name = called_at(source, byte)?;
         let end = name.as_ptr() as usize - source.as_ptr() as usize + name.len();
         let is_own = |start: usize| outline.function_around(start) == Some(function);

@@ -40,14 +40,16 @@ pub struct FunctionHeat {
 
 /// Computes the heat of a document.
 pub fn of(view: &View<'_>) -> DocumentHeat {
-    let (metric, scale) = (view.settings.metric, view.settings.scale);
+    let metric = view.settings.metric;
+    let scale = view.settings.scale;
     let classes = view.model.classes(metric, scale);
     let functions = view.functions().filter(|(_, numbers, _)| !numbers.is_test);
     let functions = functions.filter_map(|(function, numbers, stale)| {
         let text = summary::line(view.model, classes, metric, &numbers, stale)?;
         let value = metric.of(&numbers);
         let heat = value.map_or(Heat::default(), |value| classes.heat(value));
-        let (name, range) = (function.name.clone(), view.range(&function.ident));
+        let name = function.name.clone();
+        let range = view.range(&function.ident);
         Some(FunctionHeat { name, range, heat, bar: heat.bar(), value, text, stale })
     });
     DocumentHeat { metric, title: view.model.title(), functions: functions.collect() }

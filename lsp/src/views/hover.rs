@@ -45,7 +45,8 @@ fn begin(model: &Model, style: Style) -> Text {
 
 fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style) -> String {
     let model = view.model;
-    let (numbers, all) = (model.numbers(&found.places), model.edges(&found.places));
+    let numbers = model.numbers(&found.places);
+    let all = model.edges(&found.places);
     let mut text = begin(model, style).name(&function.name).words(": ");
     if let Some(reason) = &numbers.skipped {
         return text.words("not recorded, because ").name(reason).finish();

@@ -7,7 +7,8 @@ use crate::document::View;
 
 /// Returns the lenses of a document.
 pub fn of(view: &View<'_>) -> Vec<CodeLens> {
-    let (metric, scale) = (view.settings.metric, view.settings.scale);
+    let metric = view.settings.metric;
+    let scale = view.settings.scale;
     let classes = view.model.classes(metric, scale);
     let lens = |(function, numbers, is_stale): (&crate::source::Function, _, bool)| {
         let title = summary::line(view.model, classes, metric, &numbers, is_stale)?;

@@ -40,7 +40,8 @@ pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> b
     let is_parameter =
         |name: &str| signature.contains(name) && last_segment(&function.name) != name;
     let is_own = |call: Range<usize>| {
-        let (before, name) = (body[..call.start].trim_end(), &body[call]);
+        let before = body[..call.start].trim_end();
+        let name = &body[call];
         let is_free = !before.ends_with('.') && !before.ends_with("::");
         Some(name) == certain
             || !(is_free && is_parameter(name)) && is_known(view, body, before, name)

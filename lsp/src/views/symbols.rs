@@ -11,7 +11,8 @@ use crate::source::{Function, ItemKind};
 
 /// Returns the symbols of a document, in the order of the text.
 pub fn of(view: &View<'_>) -> Vec<DocumentSymbol> {
-    let (metric, scale) = (view.settings.metric, view.settings.scale);
+    let metric = view.settings.metric;
+    let scale = view.settings.scale;
     let classes = view.model.classes(metric, scale);
     let function = |(function, numbers, is_stale): (&Function, _, bool)| {
         let detail = summary::line(view.model, classes, metric, &numbers, is_stale)?;

@@ -60,7 +60,8 @@ fn with_arguments(one: &Arrived) -> String {
     let whole = one.text();
     // The variant is not a part of the type's path.
     let end = one.variant.as_ref().map_or(whole.len(), |variant| whole.len() - variant.len() - 2);
-    let (mut short, mut begin) = (String::new(), 0);
+    let mut short = String::new();
+    let mut begin = 0;
     let mut rest = &whole[..end];
     while let Some(letter) = rest.chars().next() {
         if rest.starts_with("::") && begin < short.len() {

@@ -69,7 +69,8 @@ fn sum<'v>(versions: impl Iterator<Item = &'v [ValueTypes]>) -> Vec<ValueTypes> 
         };
         for one in &value.arrived {
             let is_same = |known: &&mut Arrived| {
-                let (count, total_ns) = (known.count, known.total_ns);
+                let count = known.count;
+                let total_ns = known.total_ns;
                 **known == Arrived { count, total_ns, ..one.clone() }
             };
             match known.arrived.iter_mut().find(is_same) {

@@ -124,7 +124,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         call.watch.check()?;
         Ok::<_, ToolError>(side)
     };
-    let (before, after) = (side(&input.before)?, side(&input.after)?);
+    let before = side(&input.before)?;
+    let after = side(&input.after)?;
     let mut diff =
         Diff::new(by, &before, &after).map_err(|error| ToolError::new(error.to_string()))?;
     if input.sort.is_some() || input.percent {
@@ -135,7 +136,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     }
     let changed = diff.changed().count();
     let shown: Vec<&Row> = diff.rows.iter().filter(|row| input.all || row.is_change()).collect();
-    let (start, total) = (call.start()?, shown.len() as u64);
+    let start = call.start()?;
+    let total = shown.len() as u64;
     let rows: Vec<RowOut> =
         shown.into_iter().skip(start as usize).take(ITEMS).map(RowOut::of).collect();
     let lines = rows.iter().map(RowOut::line).collect();

@@ -377,7 +377,8 @@ pub fn explain(_: &Session, input: ExplainInput, call: &Call<'_>) -> Result<Answ
             )
         }
     };
-    let (start, total) = (call.start()?, lines.len() as u64);
+    let start = call.start()?;
+    let total = lines.len() as u64;
     let lines: Vec<String> = lines.into_iter().skip(start as usize).collect();
     let text = lines.clone();
     let command = input

@@ -85,7 +85,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
             text.lines().filter(|line| !line.trim().is_empty()).map(row).collect()
         }
     };
-    let (start, total) = (call.start()?, rows.len() as u64);
+    let start = call.start()?;
+    let total = rows.len() as u64;
     let rows: Vec<_> = rows.into_iter().skip(start as usize).collect();
     // A value is data of the recording, in JSON.
     let lines = rows.iter().map(|row| serde_json::to_string(row).unwrap_or_default()).collect();

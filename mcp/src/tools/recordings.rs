@@ -141,7 +141,8 @@ pub fn summary_of(session: &Session, known: &Known) -> Recording {
 
 impl Recording {
     fn describe(&mut self, store: &Store) {
-        let (header, totals) = (store.header(), store.totals());
+        let header = store.header();
+        let totals = store.totals();
         self.program = Some(store.program().name.clone());
         self.pid = Some(header.pid);
         self.state = Some(rows::text::state(store.end_state()));

@@ -294,7 +294,8 @@ impl RowOut {
             Key::Site(_) | Key::None => None,
         };
         let measure = &row.measure;
-        let (self_ns, wall_ns) = (row.self_ns(store), row.wall_ns(store));
+        let self_ns = row.self_ns(store);
+        let wall_ns = row.wall_ns(store);
         let outcomes = known_outcomes.of_calls(row.site_id, measure);
         // Of these, zero is what a reader expects.
         let some = |number: u64| (number > 0).then_some(number);

@@ -88,7 +88,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     })?;
     let text = String::from_utf8_lossy(&text);
     let all: Vec<&str> = text.lines().collect();
-    let (first, last) = (site.lines.0, site.lines.1.max(site.lines.0));
+    let first = site.lines.0;
+    let last = site.lines.1.max(site.lines.0);
     if first as usize > all.len() {
         return Err(ToolError::new(format!(
             "{} has {}, and the site was recorded at line {first}: the file has changed since",

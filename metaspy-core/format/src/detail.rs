@@ -53,7 +53,8 @@ pub const fn length(bytes: &[u8]) -> Option<usize> {
 pub fn read(mut bytes: &[u8]) -> Vec<Detail> {
     let mut details = Vec::new();
     while let [kind, cut, name, low, high, rest @ ..] = bytes {
-        let (name, value) = (*name as usize, u16::from_le_bytes([*low, *high]).into());
+        let name = *name as usize;
+        let value = u16::from_le_bytes([*low, *high]).into();
         let Some((name, rest)) = rest.split_at_checked(name) else { break };
         let Some((value, rest)) = rest.split_at_checked(value) else { break };
         let kind = match kind {
@@ -77,7 +78,8 @@ mod tests {
     use super::*;
 
     fn bytes_of(detail: &Detail) -> Vec<u8> {
-        let (name, value) = (detail.name.as_bytes(), detail.value.as_bytes());
+        let name = detail.name.as_bytes();
+        let value = detail.value.as_bytes();
         let head = head(detail.kind, detail.cut, name.len() as u8, value.len() as u16);
         [&head, name, value].concat()
     }
@@ -108,7 +110,8 @@ mod tests {
     #[test]
     fn details_that_were_cut_anywhere_keep_the_ones_before() {
         let bytes: Vec<Vec<u8>> = details().iter().map(bytes_of).collect();
-        let (all, mut ends) = (bytes.concat(), vec![0]);
+        let all = bytes.concat();
+        let mut ends = vec![0];
         ends.extend(bytes.iter().scan(0, |end, one| {
             *end += one.len();
             Some(*end)

@@ -66,7 +66,8 @@ impl FromStr for EventId {
     fn from_str(text: &str) -> Result<Self, ParseEventIdError> {
         let (sequence, slot) = text.trim().split_once('.').ok_or(ParseEventIdError)?;
         let number = |digits: &str| digits.parse::<u64>().map_err(|_| ParseEventIdError);
-        let (sequence, slot) = (number(sequence)?, number(slot)?);
+        let sequence = number(sequence)?;
+        let slot = number(slot)?;
         let is_place = (1..BLOCK_SLOTS as u64).contains(&slot) && (1..1 << 56).contains(&sequence);
         if is_place {
             EventId::new(sequence, slot).ok_or(ParseEventIdError)

@@ -200,7 +200,8 @@ impl Facts {
             words.next().filter(|value| !value.is_empty())
         };
         let has = |word: &str| words.split(' ').any(|it| it == word);
-        let (of_type, of_trait) = (value("type"), value("trait"));
+        let of_type = value("type");
+        let of_trait = value("trait");
         let mut rest = name;
         for owner in [of_type, of_trait].into_iter().flatten() {
             rest =
@@ -349,7 +350,8 @@ pub(crate) fn absolute(owner: &str, module: &str) -> Option<String> {
     if let Some(rest) = owner.strip_prefix("crate::") {
         return Some(joined(module.split("::").next().unwrap_or_default(), rest));
     }
-    let (mut around, mut rest) = (Some(module), owner.strip_prefix("self::").unwrap_or(owner));
+    let mut around = Some(module);
+    let mut rest = owner.strip_prefix("self::").unwrap_or(owner);
     let is_relative = rest.len() < owner.len() || rest.starts_with("super::");
     while let Some(outer) = rest.strip_prefix("super::") {
         (around, rest) = (around?.rsplit_once("::").map(|(outer, _)| outer), outer);

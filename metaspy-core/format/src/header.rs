@@ -74,7 +74,9 @@ mod tests {
         for blocks in [1, 3, 64] {
             // A naive ring: the next block takes the next place, and a lap ends behind the last
             // one.
-            let (mut at, mut lap, mut byte) = (0, 1, 1);
+            let mut at = 0;
+            let mut lap = 1;
+            let mut byte = 1;
             for number in blocks..blocks * 600 {
                 assert_eq!(sequence(lap, at, blocks), number);
                 assert_eq!(

@@ -39,7 +39,8 @@ impl Area {
     /// Reads the byte offset and the length at the words `at` and `at + 1`. The part outside the
     /// recording is cut off.
     fn read(words: Words<'_>, at: usize) -> Self {
-        let (offset, bytes) = (words.get(at), words.get(at + 1));
+        let offset = words.get(at);
+        let bytes = words.get(at + 1);
         let from = usize::try_from(offset / 8).unwrap_or(usize::MAX).min(words.len());
         let len = usize::try_from(bytes / 8).unwrap_or(usize::MAX).min(words.len() - from);
         match offset % 8 {
@@ -231,10 +232,8 @@ mod tests {
         for (bytes, budget) in
             [(2_500_000, 64 << 20), (usize::MAX, 64 << 20), (usize::MAX, 1 << 20)]
         {
-            let (plain, named) = (
-                Layout::new(budget, Policy::KeepNewest),
-                Layout::with_room(budget, Policy::KeepNewest, bytes),
-            );
+            let plain = Layout::new(budget, Policy::KeepNewest);
+            let named = Layout::with_room(budget, Policy::KeepNewest, bytes);
             assert!(named.kept.len as u64 / sb::kept::WORDS as u64 >= named.blocks, "{named:?}");
             let more = named.arena.bytes() - plain.arena.bytes();
             assert!(
@@ -296,7 +295,8 @@ mod tests {
     #[test]
     fn statements_take_turns_in_two_halves() {
         let layout = Layout::new(16 << 20, Policy::KeepNewest);
-        let (first, second) = (layout.half(0), layout.half(1));
+        let first = layout.half(0);
+        let second = layout.half(1);
         assert_eq!((first.at, first.len), (layout.statements.at, second.len));
         assert!(first.at + first.len <= second.at);
         assert!(second.at + second.len <= layout.statements.at + layout.statements.len);

@@ -180,7 +180,8 @@ impl Nesting {
     pub fn around(&self, site: u32, kind: u16, key: u64) -> Around {
         let mut around = Around::default();
         for Level { call, .. } in self.levels[..self.depth].iter().rev() {
-            let (is_site, is_subject) = (call.site == site, call.kind == kind && call.key == key);
+            let is_site = call.site == site;
+            let is_subject = call.kind == kind && call.key == key;
             around.site |= is_site;
             around.subject |= is_subject;
             around.both |= is_site && is_subject;

@@ -385,7 +385,8 @@ mod tests {
             Outcome::Returned,
             Outcome::Succeeded,
         ];
-        let (mut row, mut model) = ((0, 0), [0_u32; 3]);
+        let mut row = (0, 0);
+        let mut model = [0_u32; 3];
         for (number, outcome) in outcomes.into_iter().cycle().take(53).enumerate() {
             let more = outcome_words(outcome);
             row = (row.0 + more.0, row.1 + more.1);
@@ -432,7 +433,8 @@ mod tests {
 
     #[test]
     fn time_that_is_counted_once_has_rows_of_its_own() {
-        let (key, who) = (77, Who { site: 5, kind: 9, epoch: 3, meta: true, lost: false });
+        let key = 77;
+        let who = Who { site: 5, kind: 9, epoch: 3, meta: true, lost: false };
         for again in [Again::InSite, Again::InSubject, Again::MaybeInSite, Again::MaybeInSubject] {
             let (of, word) = again.row(key, who.pack());
             let (expected, kind) = match again {

@@ -114,7 +114,8 @@ impl Summary {
     /// The summary with these words.
     pub const fn unpack(words: [u64; SUMMARY_WORDS]) -> Self {
         let [stamp, first, last, events_marks, sites, lanes, epochs, running] = words;
-        let (events, marks) = (low(events_marks), high(events_marks));
+        let events = low(events_marks);
+        let marks = high(events_marks);
         Summary {
             stamp,
             first,

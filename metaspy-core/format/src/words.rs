@@ -28,14 +28,16 @@ unsafe impl Sync for Region {}
 impl Region {
     /// The words of a mapping that this process writes.
     pub fn writable(map: MmapRaw) -> Self {
-        let (base, words) = (map.as_ptr().cast::<AtomicU64>(), map.len() / 8);
+        let base = map.as_ptr().cast::<AtomicU64>();
+        let words = map.len() / 8;
         Region { base, words, keep: Arc::new(Keep::Writable(map)) }
     }
 
     /// The words of a mapping that another process may write. They can only be loaded, because a
     /// store would fault.
     pub fn read_only(map: Mmap) -> Self {
-        let (base, words) = (map.as_ptr().cast::<AtomicU64>(), map.len() / 8);
+        let base = map.as_ptr().cast::<AtomicU64>();
+        let words = map.len() / 8;
         Region { base, words, keep: Arc::new(Keep::ReadOnly { _map: map }) }
     }
 

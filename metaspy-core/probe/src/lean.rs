@@ -108,7 +108,9 @@ mod tests {
 
     #[test]
     fn a_word_keeps_its_parts_apart() {
-        let (log, sequence, slot) = (255, (1 << 38) - 1, 127);
+        let log = 255;
+        let sequence = (1 << 38) - 1;
+        let slot = 127;
         let id = sequence * 128 + slot;
         let lean = Lean::new(Lean::of_log(log), id, true);
         assert_eq!((lean.id(), lean.log(), lean.is_timed()), (id, log, true));

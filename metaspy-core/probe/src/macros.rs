@@ -140,9 +140,10 @@ macro_rules! enter {
     };
     ($name:literal, $first:literal, $last:literal, $facts:literal, [$($key:tt)+], [], $frame:ident) => {{
         let site = $crate::site!($name, $first, $last, $facts);
-        match site.is_armed() {
-            true => $crate::Guard::about(site, &mut $frame, $crate::receiver!(site $($key)+)),
-            false => $crate::Guard::unarmed(site),
+        if site.is_armed() {
+            $crate::Guard::about(site, &mut $frame, $crate::receiver!(site $($key)+))
+        } else {
+            $crate::Guard::unarmed(site)
         }
     }};
     (
@@ -150,8 +151,8 @@ macro_rules! enter {
         [$($subject:tt)*], [$($trust:ident $argument:ident),+], $frame:ident
     ) => {{
         let site = $crate::site!($name, $first, $last, $facts);
-        match site.is_armed() {
-            true => $crate::apart(|| {
+        if site.is_armed() {
+            $crate::apart(|| {
                 $crate::Guard::showing(
                     site,
                     &mut $frame,
@@ -160,8 +161,9 @@ macro_rules! enter {
                         &[$($crate::value!(borrowed $trust $crate::library::stringify!($argument), $argument)),+],
                     ),
                 )
-            }),
-            false => $crate::Guard::unarmed(site),
+            })
+        } else {
+            $crate::Guard::unarmed(site)
         }
     }};
 }
@@ -174,15 +176,16 @@ macro_rules! start {
         [$($subject:tt)*], [$($trust:ident $argument:ident),*]
     ) => {{
         let site = $crate::site!($name, $first, $last, $facts);
-        match site.is_armed() {
-            true => $crate::AsyncCall::start(
+        if site.is_armed() {
+            $crate::AsyncCall::start(
                 site,
                 &$crate::Seen::new(
                     $crate::receiver!(site $($subject)*),
                     &[$($crate::value!(borrowed $trust $crate::library::stringify!($argument), $argument)),*],
                 ),
-            ),
-            false => $crate::AsyncCall::unobserved(site),
+            )
+        } else {
+            $crate::AsyncCall::unobserved(site)
         }
     }};
 }

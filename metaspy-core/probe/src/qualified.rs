@@ -25,7 +25,9 @@ pub fn unqualified(path: &str) -> Cow<'_, str> {
     let Some(end) = end_of_owner(within).filter(|&end| is_nameless(&within[..end])) else {
         return path.into();
     };
-    let (before, owner, rest) = (&path[..begin], &within[..end], &within[end + 1..]);
+    let before = &path[..begin];
+    let owner = &within[..end];
+    let rest = &within[end + 1..];
     match owner.split_once(" as ") {
         Some((ty, of_trait)) => format!("{before}{ty}::{of_trait}{rest}").into(),
         None => format!("{before}{owner}{rest}").into(),

@@ -291,7 +291,8 @@ impl Site {
     /// What was known of it when the program was built.
     pub const fn def(&self) -> SiteDef {
         let skipped = if self.skipped.is_empty() { None } else { Some(self.skipped) };
-        let (kind, lines) = (self.kind, (self.lines[0], self.lines[1]));
+        let kind = self.kind;
+        let lines = (self.lines[0], self.lines[1]);
         SiteDef { kind, module: self.module, name: self.name, file: self.file, lines, skipped }
     }
 
@@ -312,9 +313,10 @@ impl Site {
     /// The path of its module, without the `r#` of raw names.
     #[cfg(not(metaspy_bare))]
     pub fn module_path(&self) -> std::borrow::Cow<'static, str> {
-        match self.module.contains("::r#") {
-            true => self.module.replace("::r#", "::").into(),
-            false => self.module.into(),
+        if self.module.contains("::r#") {
+            self.module.replace("::r#", "::").into()
+        } else {
+            self.module.into()
         }
     }
 

@@ -167,8 +167,11 @@ mod tests {
             Nine = 9,
             Last = 255,
         }
-        let (square, last, none) = (Shape::Square, Small::Last, None::<Box<u8>>);
-        let (by_ref, less) = (&&square, Ordering::Less);
+        let square = Shape::Square;
+        let last = Small::Last;
+        let none = None::<Box<u8>>;
+        let by_ref = &&square;
+        let less = Ordering::Less;
         let variant = |value: &Value<'_>| value.layout().expect("types are recorded").variant;
         assert_eq!(variant(&value!(borrowed types "", square)), Some(1));
         assert_eq!(variant(&value!(borrowed types "", by_ref)), None);

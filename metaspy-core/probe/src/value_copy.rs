@@ -136,9 +136,10 @@ pub(crate) fn keep_listed<T: Listed>(at: *const u8) -> *mut u8 {
 
 #[cfg(not(metaspy_bare))]
 fn kept<T>(bytes: usize, copied: impl FnOnce() -> T) -> *mut u8 {
-    match bytes <= MOST {
-        true => std::boxed::Box::into_raw(std::boxed::Box::new(copied())).cast(),
-        false => null_mut(),
+    if bytes <= MOST {
+        std::boxed::Box::into_raw(std::boxed::Box::new(copied())).cast()
+    } else {
+        null_mut()
     }
 }
 

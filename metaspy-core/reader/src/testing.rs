@@ -284,7 +284,10 @@ impl Writer {
             let ring = store.ring();
             let amount = ring.count(chunk, &Default::default());
             let mut words = [0; summary::SUMMARY_WORDS];
-            let (mut epochs, mut first, mut last, mut newest) = ((u32::MAX, 0), u64::MAX, 0, 0);
+            let mut epochs = (u32::MAX, 0);
+            let mut first = u64::MAX;
+            let mut last = 0;
+            let mut newest = 0;
             let mut block = crate::scan::blocks::Block::boxed();
             for place in places {
                 assert!(ring.load(place, &mut block), "the chunk is full");

@@ -90,7 +90,8 @@ impl Group {
             static EVALUATING: Cell<bool> = const { Cell::new(false) };
         }
         // Read before the predicate runs: what changes meanwhile is evaluated again.
-        let (round, doubts) = (self.round.load(Relaxed), self.doubts.load(Relaxed));
+        let round = self.round.load(Relaxed);
+        let doubts = self.doubts.load(Relaxed);
         let known = self.members.get(&subject).map(|membership| *membership);
         if let Some(known) = known.filter(|known| known.evaluated == round) {
             return known.belongs;
@@ -143,7 +144,8 @@ mod tests {
         let evaluations = Arc::new(AtomicU64::new(0));
         let count = evaluations.clone();
         let group = Group::new(move |_| count.fetch_add(1, Relaxed) == 0);
-        let (one, other) = (ObjectId::new().identify(), ObjectId::new().identify());
+        let one = ObjectId::new().identify();
+        let other = ObjectId::new().identify();
         assert!(group.has(one) && group.has(one) && !group.has(other));
         assert_eq!(evaluations.load(Relaxed), 2);
         group.reconsider(one);

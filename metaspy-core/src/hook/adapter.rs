@@ -122,10 +122,8 @@ struct Printed<'v>(&'v Value<'v>);
 
 impl fmt::Debug for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ran = with_patience(self.0.kind(), || match self.0.show(f) {
-            true => Ok(()),
-            false => f.write_str("?"),
-        });
+        let ran =
+            with_patience(self.0.kind(), || if self.0.show(f) { Ok(()) } else { f.write_str("?") });
         written(f, ran)
     }
 }
@@ -271,7 +269,8 @@ fn count_beginning(site: &'static Site, cells: &EntryCells, seen: impl FnOnce() 
     }
     // Before the profilers see it: what settles then is valid as long as nothing has changed since.
     let who = arm::settled();
-    let (seen, mut frame) = (seen(), Frame::vacant());
+    let seen = seen();
+    let mut frame = Frame::vacant();
     // SAFETY: the call ends before its frame.
     let entered = begin(site, unsafe { &mut *std::ptr::from_mut(&mut frame) }, &seen);
     Guard::of(site, entered).done(Outcome::Returned);

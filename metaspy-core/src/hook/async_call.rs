@@ -75,7 +75,8 @@ impl AsyncCall {
 
     /// A call that has not been polled, whose arguments were shown before its future took them.
     pub const fn showing(site: &'static Site, shown: Shown) -> Self {
-        let (subject, begun) = (Subject::NONE, Begun::NOTHING);
+        let subject = Subject::NONE;
+        let begun = Begun::NOTHING;
         let profiled = Profiled::No;
         AsyncCall {
             site,

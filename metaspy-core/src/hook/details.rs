@@ -174,7 +174,8 @@ impl DetailBytes {
                 text.cut = true;
             }
         }
-        let (len, was_cut) = (text.len, text.cut);
+        let len = text.len;
+        let was_cut = text.cut;
         if was_cut {
             cut();
         }
@@ -265,7 +266,8 @@ mod tests {
                 f.write_str("slow")
             }
         }
-        let (slow, mut texts) = (Slow(Cell::new(0)), Vec::new());
+        let slow = Slow(Cell::new(0));
+        let mut texts = Vec::new();
         for _ in 0..1_000 {
             let mut reify = Reify::default();
             reify.arg("slow", &slow);

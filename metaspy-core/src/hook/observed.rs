@@ -35,10 +35,11 @@ pub fn enter<'f>(
     site: &'static Site,
     subject: Subject,
 ) -> Entered<'f> {
-    match unwinding.0 {
-        true => enter_with(frame, site, subject, |_| ()),
+    if unwinding.0 {
+        enter_with(frame, site, subject, |_| ())
+    } else {
         // SAFETY: the second function expects no receiver.
-        false => unsafe { metaspy_probe::enter(frame, site, subject, null(), enter_slowly) },
+        unsafe { metaspy_probe::enter(frame, site, subject, null(), enter_slowly) }
     }
 }
 
@@ -84,10 +85,11 @@ pub fn enter_as<'f, T: 'static>(
     receiver: &T,
     subject: Subject,
 ) -> Entered<'f> {
-    match unwinding.0 {
-        true => enter_with(frame, site, subject, |reify| reify.receiver(receiver)),
+    if unwinding.0 {
+        enter_with(frame, site, subject, |reify| reify.receiver(receiver))
+    } else {
         // SAFETY: the second function expects such a receiver.
-        false => unsafe {
+        unsafe {
             metaspy_probe::enter(
                 frame,
                 site,
@@ -95,7 +97,7 @@ pub fn enter_as<'f, T: 'static>(
                 from_ref(receiver).cast(),
                 enter_slowly_as::<T>,
             )
-        },
+        }
     }
 }
 

@@ -48,10 +48,7 @@ impl Resource {
         subject: Subject,
         reify: impl FnOnce(&mut Reify<'a>),
     ) -> Self {
-        match site.is_armed() {
-            true => Self::observed(site, subject, reify),
-            false => Self::inert(),
-        }
+        if site.is_armed() { Self::observed(site, subject, reify) } else { Self::inert() }
     }
 
     #[cold]
@@ -67,7 +64,8 @@ impl Resource {
         if has_event(&begun) {
             recorder::swap_current(begun.before);
         }
-        let (key, unwinding) = (subject.key, std::thread::panicking());
+        let key = subject.key;
+        let unwinding = std::thread::panicking();
         Resource(Some(Box::new(Holding {
             begun,
             site,
@@ -115,9 +113,10 @@ impl Holding {
         let begun = Begun { before, ..self.begun };
         let wrote = has_event(&begun)
             && self.open.as_ref().is_some_and(|open| open.write_return(clock::now()));
-        match wrote {
-            true => recorder::end_marked(&begun, number, self.key, outcome, true),
-            false => recorder::end(recorder::own_lane(), &begun, number, self.key, outcome),
+        if wrote {
+            recorder::end_marked(&begun, number, self.key, outcome, true)
+        } else {
+            recorder::end(recorder::own_lane(), &begun, number, self.key, outcome)
         }
         if let Some(open) = self.open {
             handler::finish(open, outcome);

@@ -158,7 +158,8 @@ fn fastest_round(call: impl Fn()) -> Option<Round> {
     let [[_, own], [calls, _]] = &PAIRS;
     let mut fastest = Round { within: 0, whole: u64::MAX };
     for _ in 0..ROUNDS {
-        let (own_before, calls_before) = (own.load(Relaxed), calls.load(Relaxed));
+        let own_before = own.load(Relaxed);
+        let calls_before = calls.load(Relaxed);
         let started = clock::now();
         (0..CALLS).for_each(|_| call());
         let whole = clock::now().saturating_sub(started);

@@ -170,7 +170,9 @@ fn install<P: MethodProfiler>(
     let mut tables = Tables { log, profile: P::NAME, installation, made: &mut made };
     let mirror = Mirror::new(&profiler, &mut tables);
     profiler.install(&mut tables);
-    let (profiler, mirror, block) = (Arc::new(profiler), Arc::new(mirror), block.cloned());
+    let profiler = Arc::new(profiler);
+    let mirror = Arc::new(mirror);
+    let block = block.cloned();
     let observing = Observing { profiler, mirror, tables: made, installation, block };
     let mut registry = lock(&REGISTRY);
     if let Err(error) = registry.accepts(&observing) {

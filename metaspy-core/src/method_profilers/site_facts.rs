@@ -19,7 +19,8 @@ pub(super) fn facts_of(entry: &SiteEntry) -> &'static Facts {
 
 /// Reads the facts of a site. A site that was made at run time has those of its path.
 fn read_facts(entry: &SiteEntry) -> Facts {
-    let (def, module) = (entry.site.def(), entry.site.module_path());
+    let def = entry.site.def();
+    let module = entry.site.module_path();
     let parse = |words: &str| Facts::parse(&module, def.name, def.file, def.lines, words);
     let words = entry.site.facts();
     if !words.is_empty() {

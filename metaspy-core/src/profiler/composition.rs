@@ -234,7 +234,8 @@ impl Shared {
     fn profile(&self, end: Option<Boundary>) -> Profile {
         // The names of the recording are read below, and the session is not locked for so long.
         let until = end.as_ref().map_or(u32::MAX, Boundary::epoch);
-        let (view, scope) = (self.view.clone(), self.scope(self.first.epoch()..until));
+        let view = self.view.clone();
+        let scope = self.scope(self.first.epoch()..until);
         let boundaries =
             std::iter::once(Arc::clone(&self.first)).chain(end.map(Arc::new)).collect();
         let profiler = self.session().profiler();

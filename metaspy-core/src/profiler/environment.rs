@@ -112,7 +112,8 @@ fn report_without_effect(is_recorded: bool) {
     let unused: Vec<&str> =
         OF_RECORDED.into_iter().filter(|name| !is_recorded && is_on(name)).collect();
     if !unused.is_empty() {
-        let (names, verb) = (unused.join(", "), if unused.len() == 1 { "has" } else { "have" });
+        let names = unused.join(", ");
+        let verb = if unused.len() == 1 { "has" } else { "have" };
         warn(&format!(
             "{names} {verb} no effect: set METASPY_RECORD to `live` or to a path as well"
         ));

@@ -243,7 +243,8 @@ impl Session {
                 Subjects::Group(group) => groups.entry(site).or_default().push(group),
             }
         }
-        let (standing, known) = (self.standing.clone(), site::entries().len());
+        let standing = self.standing.clone();
+        let known = site::entries().len();
         Members::new(move |site, subject| {
             if site.0 as usize > known {
                 // It came later than this question; those who watch ask it once, and for long.

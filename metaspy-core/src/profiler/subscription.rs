@@ -54,7 +54,8 @@ impl Subscription {
         filters: Vec<Filter>,
         see: impl FnMut(&Store, &Event, u64) + Send + 'static,
     ) -> Self {
-        let (see, ended) = (Mutex::new(Box::new(see) as See), AtomicBool::new(false));
+        let see = Mutex::new(Box::new(see) as See);
+        let ended = AtomicBool::new(false);
         let watch = Arc::new(Inner { scope, filters, see, process: std::process::id(), ended });
         recorder::listen(Module::Subscriptions, &Subscriptions);
         // Events that have ended belong to the earlier subscriptions.

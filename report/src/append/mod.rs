@@ -24,7 +24,8 @@ pub struct Space {
 impl Space {
     /// What a recording has left of its budget: a closed file is shorter than that, and grows.
     pub fn of(store: &Store) -> Space {
-        let (ring, header) = (store.ring(), store.header());
+        let ring = store.ring();
+        let header = store.header();
         let whole = Layout::new(header.budget, header.policy);
         let left =
             |area: Area, whole: Area, used: usize| area.len.max(whole.len).saturating_sub(used);

@@ -30,7 +30,8 @@ pub struct Room {
 impl Room {
     /// Measures the room of a recording whose process has ended.
     pub fn of(store: &Store) -> Room {
-        let (installation, left) = (FIRST_TABLE + store.profiles().len() as u32, Space::of(store));
+        let installation = FIRST_TABLE + store.profiles().len() as u32;
+        let left = Space::of(store);
         Room {
             installation,
             tables: 0,

@@ -185,7 +185,8 @@ impl Contexts {
     /// The contexts that pass, in order of a walk through the tree, with their depth below the
     /// root.
     pub fn walk(&self, shown: Shown) -> Vec<(usize, usize)> {
-        let (weight, least) = (self.weight(), self.whole() as f64 * shown.threshold / 100.0);
+        let weight = self.weight();
+        let least = self.whole() as f64 * shown.threshold / 100.0;
         let mut found = Vec::new();
         let mut next: Vec<(usize, usize)> =
             self.children(0).into_iter().rev().map(|child| (child, 0)).collect();

@@ -46,9 +46,10 @@ impl Baseline {
                 baseline.format
             ));
         }
-        match baseline.methods.iter().any(|method| method.executions.is_none()) {
-            true => Err(format!("it is of a build that ran nothing; {help}")),
-            false => Ok(baseline),
+        if baseline.methods.iter().any(|method| method.executions.is_none()) {
+            Err(format!("it is of a build that ran nothing; {help}"))
+        } else {
+            Ok(baseline)
         }
     }
 }

@@ -178,7 +178,8 @@ mod tests {
             ("ran", true, true, &["b.spy cannot be read"], "undecided"),
             ("of_another_program", true, true, &[], "undecided"),
         ] {
-            let (before, now) = (before(method, was_exact), run(is_exact, unread));
+            let before = before(method, was_exact);
+            let now = run(is_exact, unread);
             let decision = baseline(&before, &Comparison::new(&before, &now.program), &now);
             assert_eq!(
                 word(&decision),

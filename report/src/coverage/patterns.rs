@@ -147,7 +147,8 @@ fn is_judged(method: &Method) -> bool {
 }
 
 fn shown_by(element: &Element, method: &Method, long: u32) -> Option<Pattern> {
-    let (executions, receivers) = (element.measure.count, element.receivers);
+    let executions = element.measure.count;
+    let receivers = element.receivers;
     let lines = method.line_count();
     if executions == 0 {
         return (lines >= long).then_some(Pattern::LongUntested);

@@ -333,11 +333,13 @@ pub fn repeated_calls(program: &Program, top: Top) -> Vec<String> {
 fn candidate(program: &Program, element: &Element) -> String {
     let path = element.path_text();
     let owner = element.under.map_or("", |under| &program.elements[under].name);
-    let what =
-        element.method.as_deref().map(|method| match is_cache(method, &element.name, owner) {
-            true => "it caches already".to_owned(),
-            false => format!("test a cache with: {}", test_command(path, &method.profile.tests)),
-        });
+    let what = element.method.as_deref().map(|method| {
+        if is_cache(method, &element.name, owner) {
+            "it caches already".to_owned()
+        } else {
+            format!("test a cache with: {}", test_command(path, &method.profile.tests))
+        }
+    });
     format!("{path}  {}", what.unwrap_or_default())
 }
 

@@ -44,7 +44,8 @@ impl FromStr for Gate {
         let help = "write 'count +10%', 'time +10%', 'self +5ms', 'bytes +1M', 'count -50%' or 'PROFILER.COLUMN +10%'";
         let wrong = |what: &str| format!("`{text}` is no change: {what}; {help}");
         let at = text.find(['+', '-']).ok_or_else(|| wrong("a `+` or a `-` is missing"))?;
-        let (name, amount) = (text[..at].trim(), text[at + 1..].trim());
+        let name = text[..at].trim();
+        let amount = text[at + 1..].trim();
         let quantity = match name {
             "count" => Quantity::Count,
             "time" | "total" => Quantity::Total,
@@ -237,7 +238,8 @@ impl Gate {
     }
 
     fn fails(&self, change: &Change) -> bool {
-        let (before, after) = (&change.before, &change.after);
+        let before = &change.before;
+        let after = &change.after;
         match (self.limit, change.ratio()) {
             (Limit::Percent(percent), Some(ratio)) if self.is_increase => {
                 ratio.least > 1.0 + percent / 100.0 + ROUNDING
@@ -288,7 +290,8 @@ mod tests {
 
     #[test]
     fn noise_fails_no_time_and_a_change_beyond_it_does() {
-        let (before, noisy) = ([100, 90, 130, 95, 105], [98, 135, 92, 110, 101]);
+        let before = [100, 90, 130, 95, 105];
+        let noisy = [98, 135, 92, 110, 101];
         assert!(!fails("time +10%", &before, &noisy));
         assert!(fails("time +10%", &before, &noisy.map(|ns| ns * 2)));
     }

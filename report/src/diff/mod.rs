@@ -207,7 +207,8 @@ impl Diff {
                 after.programs.join(", "),
             ));
         }
-        let (none, recordings) = (Thing::default(), (before.recordings, after.recordings));
+        let none = Thing::default();
+        let recordings = (before.recordings, after.recordings);
         let mut rows: Vec<Row> = Vec::new();
         let renamed = before.renamed(after);
         let is_renamed = |identity: &Identity| renamed.iter().any(|(gone, _)| *gone == identity);
@@ -277,7 +278,8 @@ impl Diff {
         let is_filtered = before.is_filtered || after.is_filtered;
         let both =
             |of: fn(&Side) -> &Vec<String>| of(before).iter().chain(of(after)).cloned().collect();
-        let (incomplete, empty) = (both(|side| &side.incomplete), both(|side| &side.empty));
+        let incomplete = both(|side| &side.incomplete);
+        let empty = both(|side| &side.empty);
         Ok(Diff {
             by,
             recordings,
@@ -385,7 +387,8 @@ impl Row {
 fn notes(before: &Side, after: &Side) -> Vec<String> {
     let mut notes: Vec<String> = before.doubts.iter().chain(&after.doubts).cloned().collect();
     if before.programs != after.programs {
-        let (before, after) = (before.programs.join(", "), after.programs.join(", "));
+        let before = before.programs.join(", ");
+        let after = after.programs.join(", ");
         notes.push(format!("the programs have different names: `{before}` and `{after}`; what both have is compared"));
     }
     match (before.is_timed, after.is_timed) {

@@ -80,7 +80,8 @@ impl Change {
 
     /// The ratio, after to before. `None` if a value before is 0, or if a version has no value.
     pub fn ratio(&self) -> Option<Ratio> {
-        let (before, after) = (self.before.values(), self.after.values());
+        let before = self.before.values();
+        let after = self.after.values();
         if before.is_empty() || after.is_empty() || before[0] == 0 {
             return None;
         }

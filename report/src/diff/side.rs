@@ -90,7 +90,8 @@ pub(super) struct Numbers {
 impl Side {
     /// Reads the recordings of one version, each with its name.
     pub fn read(recordings: &[(String, Store)], by: By, filter: &Filter) -> Side {
-        let (is_timed, is_filtered) = (!recordings.is_empty(), !filter.is_all());
+        let is_timed = !recordings.is_empty();
+        let is_filtered = !filter.is_all();
         let mut side =
             Side { recordings: recordings.len(), is_timed, is_filtered, ..Side::default() };
         for (at, (name, store)) in recordings.iter().enumerate() {
@@ -207,7 +208,8 @@ impl Numbers {
             Value::AtLeastNs(ns) => Some((ns, true)),
             _ => None,
         };
-        let (total, own) = (of_calls("total"), of_calls("self"));
+        let total = of_calls("total");
+        let own = of_calls("self");
         let lacks_values =
             row.total_ns(store).is_none() && total.or(own).is_some_and(|(_, is_least)| is_least);
         let columns = row.profiles.iter().filter(|(profiler, _)| *profiler != CALLS).flat_map(
@@ -273,9 +275,10 @@ fn identity(store: &Store, row: &Row) -> (Identity, String) {
         }
         Key::Subject(key) => {
             let kind = row.kind.clone().unwrap_or_default();
-            match store.kinds().any(|it| it.place && RecordedKind::whole_name(it) == kind) {
-                true => (Identity::Places(kind.clone()), format!("every {kind}")),
-                false => (Identity::Subject(kind, *key), label()),
+            if store.kinds().any(|it| it.place && RecordedKind::whole_name(it) == kind) {
+                (Identity::Places(kind.clone()), format!("every {kind}"))
+            } else {
+                (Identity::Subject(kind, *key), label())
             }
         }
         Key::None => (Identity::Others, label()),

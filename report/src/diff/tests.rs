@@ -101,7 +101,8 @@ fn times_of_a_part_of_the_calls_are_no_change_and_not_judged() {
     (numbers.total_ns, numbers.self_ns) = (Some(90), None);
     let gone = Diff::new(By::Site, &timed(10, false), &gone).expect("they have a site in common");
     assert!(gone.self_ns.is_none(), "an unknown time is not 0");
-    let (whole, partly) = (diff(false), diff(true));
+    let whole = diff(false);
+    let partly = diff(true);
     assert_eq!((whole.changed().count(), gate.judge(&whole).failures.len()), (1, 2));
     assert_eq!((partly.changed().count(), gate.judge(&partly).compared), (0, 0));
     assert!(gate.judge(&partly).is_undecided() && gate.judge(&gone).is_undecided());

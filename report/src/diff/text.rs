@@ -29,7 +29,8 @@ pub fn text(diff: &Diff, top: Top, judgements: &[Judgement]) -> Vec<String> {
             lines.push(format!("… and {} more renamed", grouped((renamed.len() - listed) as u64)));
         }
     }
-    let (more, same) = (all.len() - rows.len(), diff.rows.len() - all.len());
+    let more = all.len() - rows.len();
+    let same = diff.rows.len() - all.len();
     if more > 0 {
         lines.push(format!("… and {} more: --top N or --top all shows them", grouped(more as u64)));
     }
@@ -49,7 +50,8 @@ pub fn text(diff: &Diff, top: Top, judgements: &[Judgement]) -> Vec<String> {
 }
 
 fn sum(name: &str, change: &Change, number: impl Fn(u64) -> String) -> String {
-    let (before, after) = (number(change.before.median()), number(change.after.median()));
+    let before = number(change.before.median());
+    let after = number(change.after.median());
     format!("{name}: {before} → {after}  {}", percent_text(change))
 }
 
@@ -120,10 +122,9 @@ pub(super) fn percent_text(change: &Change) -> String {
     let Some(ratio) = change.ratio() else { return "from 0".into() };
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let estimate = format!("{:+.1} %", percent(ratio.estimate));
-    match ratio.least == ratio.most {
-        true => estimate,
-        false => {
-            format!("{estimate} ({:+.0} to {:+.0})", percent(ratio.least), percent(ratio.most))
-        }
+    if ratio.least == ratio.most {
+        estimate
+    } else {
+        format!("{estimate} ({:+.0} to {:+.0})", percent(ratio.least), percent(ratio.most))
     }
 }

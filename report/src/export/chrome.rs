@@ -104,7 +104,8 @@ impl List<'_> {
     fn processes(&mut self) -> io::Result<()> {
         let processes = self.store.processes();
         if processes.is_empty() {
-            let (pid, name) = (self.store.header().pid, self.store.program().name.clone());
+            let pid = self.store.header().pid;
+            let name = self.store.program().name.clone();
             return self.name("process_name", pid, 0, &name);
         }
         processes
@@ -116,7 +117,8 @@ impl List<'_> {
     /// newest slice of its track.
     fn event(&mut self, event: &Event, slice: &Slice) -> io::Result<()> {
         let track = slice.track;
-        let (pid, tid) = (self.pid(track), thread(track));
+        let pid = self.pid(track);
+        let tid = thread(track);
         if self.named.insert(track) {
             let name = track_name(self.names.thread(track.lane), track);
             self.name("thread_name", pid, tid, &name)?;
@@ -143,7 +145,8 @@ impl List<'_> {
         for (ph, number, bp) in
             ends.chain(self.arrows.from(event).map(|number| ("s", number, None)))
         {
-            let (name, cat) = ("cause", "cause");
+            let name = "cause";
+            let cat = "cause";
             self.push::<()>(&TraceEvent {
                 name,
                 cat,

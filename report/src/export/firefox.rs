@@ -82,7 +82,9 @@ impl Exporter<Selection<'_>> for Firefox {
         let store = selection.store;
         let chains = stacks::read(selection)?;
         let mut document = Document::new(store);
-        let (names, mut tracks, mut left_out) = (Names::read(store), Tracks::new(store), 0_u64);
+        let names = Names::read(store);
+        let mut tracks = Tracks::new(store);
+        let mut left_out = 0_u64;
         let mut written = 0;
         let events = selection.each(|event| {
             let slice = tracks.place(event);
@@ -91,12 +93,11 @@ impl Exporter<Selection<'_>> for Firefox {
                 Some(end) if end == slice.start_ns => MarkerTiming::Instant(at(end)),
                 Some(end) => MarkerTiming::Interval(at(slice.start_ns), at(end)),
             };
-            match written < MARKERS_MAX {
-                true => {
-                    written += 1;
-                    document.event(&names, event, timing);
-                }
-                false => left_out += 1,
+            if written < MARKERS_MAX {
+                written += 1;
+                document.event(&names, event, timing);
+            } else {
+                left_out += 1
             }
             Ok(())
         })?;
@@ -104,7 +105,8 @@ impl Exporter<Selection<'_>> for Firefox {
         serde_json::to_writer(&mut *out, &document.profile)?;
         let mut notes = stacks::notes(&chains);
         if left_out > 0 {
-            let (left_out, most) = (grouped(left_out), grouped(MARKERS_MAX));
+            let left_out = grouped(left_out);
+            let most = grouped(MARKERS_MAX);
             notes.push(format!("{left_out} later events are only in the stacks: a profile has {most} markers at most"));
         }
         Ok(Written { events, notes })

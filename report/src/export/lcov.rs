@@ -52,7 +52,8 @@ impl Exporter<Run> for Lcov {
             let Some(method) = element.method.as_ref().filter(|method| method.is_counted()) else {
                 continue;
             };
-            let (line, name) = (method.site.lines.0, method.site.path.clone());
+            let line = method.site.lines.0;
+            let name = method.site.path.clone();
             let function = Function { line, name, executions: element.measure.count };
             files.entry(&method.site.file).or_default().push(function);
         }
@@ -101,9 +102,12 @@ impl Record {
     /// line.
     fn names(&self) -> Vec<String> {
         let mut known = BTreeSet::new();
-        let unique = |Function { name, line, .. }: &Function| match known.insert(name.clone()) {
-            true => printable(name),
-            false => format!("{}:{line}", printable(name)),
+        let unique = |Function { name, line, .. }: &Function| {
+            if known.insert(name.clone()) {
+                printable(name)
+            } else {
+                format!("{}:{line}", printable(name))
+            }
         };
         self.functions.iter().map(unique).collect()
     }

@@ -46,9 +46,10 @@ impl<'s> Selection<'s> {
 
     /// Reports progress.
     pub(super) fn report(&self, part: f64, events: u64) -> io::Result<()> {
-        match self.watch.is_none_or(|watch| watch(Progress { part, events })) {
-            true => Ok(()),
-            false => Err(stopped()),
+        if (self.watch.is_none_or(|watch| watch(Progress { part, events }))) {
+            Ok(())
+        } else {
+            Err(stopped())
         }
     }
 
@@ -64,7 +65,8 @@ impl<'s> Selection<'s> {
     pub(super) fn each(&self, mut visit: impl FnMut(&Event) -> io::Result<()>) -> io::Result<u64> {
         let (oldest, newest) = self.range();
         let mut from = Some(Position::Start);
-        let (mut events, mut at) = (0, oldest);
+        let mut events = 0;
+        let mut at = oldest;
         while let Some(position) = from {
             self.report((at - oldest) as f64 / (newest - oldest).max(1) as f64, events)?;
             let page = self.store.forward(position, self.filter, PAGE, BUDGET);

@@ -14,11 +14,10 @@ pub struct Spy;
 impl Exporter<Selection<'_>> for Spy {
     fn export(&self, selection: &Selection<'_>, out: &mut dyn Write) -> io::Result<Written> {
         let Selection { store, filter, .. } = *selection;
-        let note = match filter.is_all() {
-            true => "a copy of a recording".to_owned(),
-            false => {
-                format!("a selection, `{}`: causes that do not pass are not in it", filter.text())
-            }
+        let note = if filter.is_all() {
+            "a copy of a recording".to_owned()
+        } else {
+            format!("a selection, `{}`: causes that do not pass are not in it", filter.text())
         };
         let watch = |part| selection.report(part, 0).is_ok();
         let events =

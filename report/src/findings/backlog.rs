@@ -107,7 +107,8 @@ impl Detector for Backlog {
 
 impl Queue {
     fn add(&mut self, receipt: &Event, sending: &Reason, context: &Context<'_>) {
-        let (received_at, sent_at) = (receipt.start, sending.start);
+        let received_at = receipt.start;
+        let sent_at = sending.start;
         let messages = context.survey.events_of(receipt.site);
         let quarter = (self.received * 4 / messages.max(1)).min(3) as usize;
         if self.received == 0 {
@@ -161,7 +162,9 @@ impl Line {
 
 fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding> {
     let [first, .., last] = &queue.waits;
-    let (first, last, gap) = (first.median(), last.median(), queue.gaps.median());
+    let first = first.median();
+    let last = last.median();
+    let gap = queue.gaps.median();
     let grows = last >= first.saturating_mul(GROWTH) && queue.line.r2_if_rising() > R2;
     let is_long = context.ns(last)
         > context.config.at_least(KIND, "wait-us", WAIT_NS / 1_000).saturating_mul(1_000)

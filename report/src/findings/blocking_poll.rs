@@ -169,7 +169,8 @@ fn finding_of_method(
     if found.long < CALLS || median < POLL_NS {
         return None;
     }
-    let (name, method_name) = (context.name(site), context.name(method));
+    let name = context.name(site);
+    let method_name = context.name(method);
     let title =
         format!("{name} keeps its thread busy in {method_name} while other tasks are open there");
     let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(method)]);

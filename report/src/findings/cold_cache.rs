@@ -252,9 +252,10 @@ impl Lookups {
             .collect();
         let path = context.store.site_path(*sites.first()?);
         let cache = path.rsplit_once("::").map_or(path, |(cache, _)| cache);
-        let title = match is_cold {
-            true => format!("the cache `{cache}` never hits"),
-            false => format!("the cache `{cache}` makes values again that it never used"),
+        let title = if is_cold {
+            format!("the cache `{cache}` never hits")
+        } else {
+            format!("the cache `{cache}` makes values again that it never used")
         };
         let mut finding =
             Finding::new(KIND, title, sites.iter().map(|&site| context.site(site)).collect());
@@ -349,7 +350,8 @@ impl Functions {
             return None;
         }
         let certainty = of_cache.could_hit(is_named, context)?;
-        let (name, makes) = (context.name(cache), context.name(site));
+        let name = context.name(cache);
+        let makes = context.name(site);
         let sites = vec![context.site(cache), context.site(site)];
         let mut finding = Finding::new(
             KIND,

@@ -220,7 +220,8 @@ impl Cache {
             let questions: Vec<_> =
                 self.values.iter().filter_map(|id| question::of(*id, context)).collect();
             let different = questions.iter().collect::<HashSet<_>>().len();
-            let (all, again) = (questions.len() as u64, (questions.len() - different) as u64);
+            let all = questions.len() as u64;
+            let again = (questions.len() - different) as u64;
             let is_known = all >= CALLS && all * 2 > self.values.len() as u64;
             (is_known && is_share(again, all, AGAIN_PERCENT)).then_some((again, all))
         };
@@ -287,7 +288,8 @@ mod tests {
         weight: Option<fn(u64) -> u64>,
     ) -> Vec<String> {
         let mut run = Run::new();
-        let (get, put) = (format!("post::{cache}::get"), format!("post::{cache}::insert"));
+        let get = format!("post::{cache}::get");
+        let put = format!("post::{cache}::insert");
         run.function("post", &get, &format!("type={cache} self=ref option"));
         run.function("post", &put, &format!("type={cache} self=mut"));
         for parcel in 0..400 {

@@ -130,7 +130,8 @@ impl FailingSubject {
         let (failing, rest) = subjects.split_at(count);
         let of_failing: u64 = sum(failing, |calls| calls.failures);
         let calls_of_failing: u64 = sum(failing, |calls| calls.calls);
-        let (of_rest, calls_of_rest) = (failures - of_failing, all - calls_of_failing);
+        let of_rest = failures - of_failing;
+        let calls_of_rest = all - calls_of_failing;
         let is_few = (1..=FAILING).contains(&count) && count * 2 < subjects.len();
         let is_most = of_failing * 100 >= failures * SITE_PERCENT;
         // of_failing / calls_of_failing >= TIMES * of_rest / calls_of_rest

@@ -74,7 +74,8 @@ fn finding(
     let (&unit, failing) = units.iter().max_by_key(|&(unit, calls)| (calls.failures, *unit))?;
     let calls: u64 = units.values().map(|calls| calls.calls).sum();
     let failures: u64 = units.values().map(|calls| calls.failures).sum();
-    let (calls_of_rest, of_rest) = (calls - failing.calls, failures - failing.failures);
+    let calls_of_rest = calls - failing.calls;
+    let of_rest = failures - failing.failures;
     let is_often =
         failing.failures >= CALLS && failing.failures * 100 >= failing.calls * SUBJECT_PERCENT;
     let has_others = units.len() >= UNITS && units.values().all(|calls| calls.calls >= CALLS);
@@ -85,7 +86,8 @@ fn finding(
     if !is_often || !has_others || !is_most || !is_apart || context.are_of_tests(&failing.events) {
         return None;
     }
-    let (name, below) = (context.name(site), context.name(unit));
+    let name = context.name(site);
+    let below = context.name(unit);
     let title = format!("{name} fails below {below} and hardly below the others");
     let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(unit)]);
     finding.cost = Cost::of_work(context.ns(failing.failed_ticks), failing.failures);

@@ -348,7 +348,8 @@ impl Growth {
     }
 
     fn text(&self) -> String {
-        let (low, high) = (self.exponent - self.interval, self.exponent + self.interval);
+        let low = self.exponent - self.interval;
+        let high = self.exponent + self.interval;
         format!("{:.2} ({low:.2} to {high:.2})", self.exponent)
     }
 }
@@ -482,9 +483,12 @@ mod tests {
         run.at_places();
         run.call("list::parses", None, |run| {
             for n in 0..300 {
-                run.call("list::parse", None, |run| match has_places {
-                    true => (0..n).for_each(|place| compare(run, place)),
-                    false => run.work(1_000 * n),
+                run.call("list::parse", None, |run| {
+                    if has_places {
+                        (0..n).for_each(|place| compare(run, place))
+                    } else {
+                        run.work(1_000 * n)
+                    }
                 });
             }
         });

@@ -296,22 +296,25 @@ impl HotSubject {
         let hot = &subjects[..count];
         let name = context.name(site);
         let words = if count == 1 { "one subject".to_owned() } else { format!("{count} subjects") };
-        let title = match is_by_calls {
-            true => format!("{name} runs far more often on {words} than on the others"),
-            false => format!("{name} takes far longer on {words} than on the others"),
+        let title = if is_by_calls {
+            format!("{name} runs far more often on {words} than on the others")
+        } else {
+            format!("{name} takes far longer on {words} than on the others")
         };
         let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
         finding.subjects = context.subjects(&hot.iter().map(|it| (it.subject, it.calls)).collect());
         let ticks = hot.iter().map(|it| it.self_ticks).sum();
         finding.cost = Cost::of_work(context.ns(ticks), hot.iter().map(|it| it.calls).sum());
         let number = |number| if is_by_calls { grouped(number) } else { time(number) };
-        let what = match is_by_calls {
-            true => "calls",
-            false => "of the time, if each call took as long as the shortest on its subject",
+        let what = if is_by_calls {
+            "calls"
+        } else {
+            "of the time, if each call took as long as the shortest on its subject"
         };
-        let [of_hot, all, next, median] = match is_by_calls {
-            true => [of_hot, all, next, median],
-            false => [of_hot, all, next, median].map(|ticks| context.ns(ticks)),
+        let [of_hot, all, next, median] = if is_by_calls {
+            [of_hot, all, next, median]
+        } else {
+            [of_hot, all, next, median].map(|ticks| context.ns(ticks))
         };
         finding.evidence = Evidence {
             text: format!(
@@ -324,11 +327,10 @@ impl HotSubject {
                 number(next),
                 number(median),
             ),
-            numbers: match is_by_calls {
-                true => vec![("calls_of_subjects", of_hot), ("calls", all), ("median", median)],
-                false => {
-                    vec![("least_ns_of_subjects", of_hot), ("least_ns", all), ("median_ns", median)]
-                }
+            numbers: if is_by_calls {
+                vec![("calls_of_subjects", of_hot), ("calls", all), ("median", median)]
+            } else {
+                vec![("least_ns_of_subjects", of_hot), ("least_ns", all), ("median_ns", median)]
             },
             events: hot.iter().flat_map(|it| self.named_of(it.row)).collect(),
             filter: match hot {

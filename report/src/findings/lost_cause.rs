@@ -265,15 +265,16 @@ impl LostCause {
         let cause = largest_origin.or(cause)?;
         let mut finding = Finding::new(
             KIND,
-            match is_apart {
-                true => format!(
+            if is_apart {
+                format!(
                     "{name} has no cause on some threads, and `{}` on others",
                     context.name(cause)
-                ),
-                false => format!(
+                )
+            } else {
+                format!(
                     "{name} has no cause in some calls, and `{}` in others",
                     context.name(cause)
-                ),
+                )
             },
             vec![context.site(site), context.site(cause)],
         );

@@ -345,7 +345,8 @@ fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Op
     {
         return None;
     }
-    let (name, effect) = (context.name(from), context.name(to));
+    let name = context.name(from);
+    let effect = context.name(to);
     let is_subject = found.compared.is_empty();
     let of_what = if is_subject { "subject" } else { "argument" };
     let of_which = match found.subjects.len() as u64 {
@@ -403,7 +404,8 @@ fn waits(site: SiteId, found: &Loops, context: &Context<'_>) -> bool {
     if context.site_kind(site) == SiteKind::Method {
         return context.ns(found.ticks) / found.effects >= WAIT_NS;
     }
-    let (mut busy, mut span) = (0, 0);
+    let mut busy = 0;
+    let mut span = 0;
     for &id in &found.events {
         let polls = context.store.polls(id);
         let ticks = context.store.event(id).and_then(|event| event.span);

@@ -220,7 +220,8 @@ fn finding(site: SiteId, mut teams: Teams<'_>, context: &Context<'_>) -> Option<
         *works.entry(work).or_default() += ticks;
     }
     let (&work, _) = works.iter().max_by_key(|&(site, ticks)| (ticks, *site))?;
-    let (name, work_name) = (context.store.site_path(site), context.name(work));
+    let name = context.store.site_path(site);
+    let work_name = context.name(work);
     let title = format!("One of the threads {name} does nearly all calls of {work_name}");
     let mut finding = Finding::new(KIND, title, vec![context.site(work), context.site(site)]);
     let ticks_for_others = sum(|team| team.busy.ticks - team.busy.ticks / team.threads);
@@ -228,8 +229,10 @@ fn finding(site: SiteId, mut teams: Teams<'_>, context: &Context<'_>) -> Option<
         context.ns(ticks_for_others),
         sum(|team| team.busy.events - team.busy.events / team.threads),
     );
-    let (busy_events, events) = (sum(|team| team.busy.events), sum(|team| team.events));
-    let (busy_ticks, ticks) = (sum(|team| team.busy.ticks), sum(|team| team.ticks));
+    let busy_events = sum(|team| team.busy.events);
+    let events = sum(|team| team.events);
+    let busy_ticks = sum(|team| team.busy.ticks);
+    let ticks = sum(|team| team.ticks);
     let threads = sum(|team| team.threads);
     let (in_teams, one) = match teams.uneven.len() {
         1 => (String::new(), "One of them"),

@@ -156,8 +156,11 @@ impl Own {
         context: &Context<'_>,
     ) -> Finding {
         found.sort_by_key(|(key, group)| (std::cmp::Reverse(self.measured(group, context)), **key));
-        let (worst, all) = (found[0].1, self.groups.keys().filter(|key| key.site == site).count());
-        let (mut subjects, mut events, mut self_ticks) = (HashMap::default(), 0, 0_u64);
+        let worst = found[0].1;
+        let all = self.groups.keys().filter(|key| key.site == site).count();
+        let mut subjects = HashMap::default();
+        let mut events = 0;
+        let mut self_ticks = 0_u64;
         for (_, group) in &found {
             if let Some(subject) = group.subject {
                 *subjects.entry(subject).or_default() += group.count;
@@ -172,7 +175,8 @@ impl Own {
         let mut finding = Finding::new(self.kind.name(), self.title(worst, context), sites);
         finding.subjects = context.subjects(&subjects);
         finding.cost = Cost::of_work(context.ns(self_ticks), events);
-        let (holding, groups) = (found.len() as u64, self.of_groups(all));
+        let holding = found.len() as u64;
+        let groups = self.of_groups(all);
         finding.evidence = Evidence {
             text: format!(
                 "`{}` holds for {} of {groups}; the first has {} and {}.",

@@ -265,7 +265,8 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
         .iter()
         .max_by_key(|&(site, count)| (count, *site))
         .map(|(unit, _)| context.name(*unit))?;
-    let (repeats, calls) = (grouped(found.repeats), grouped(found.calls));
+    let repeats = grouped(found.repeats);
+    let calls = grouped(found.calls);
     let mut finding = Finding::new(
         KIND,
         format!("{name} runs again on the same subject although nothing happened to it"),

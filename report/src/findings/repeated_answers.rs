@@ -305,7 +305,8 @@ impl OfSite {
 
 fn finding(site: SiteId, of_site: &OfSite, context: &Context<'_>) -> Option<Finding> {
     let found = of_site.compared(context);
-    let (again_ticks, first_ticks) = (found.again_ticks.median(), found.first_ticks.median());
+    let again_ticks = found.again_ticks.median();
+    let first_ticks = found.first_ticks.median();
     let repeated = |number: u64| {
         (u128::from(number) * u128::from(found.again) / u128::from(found.examined)) as u64
     };

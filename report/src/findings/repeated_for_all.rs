@@ -385,10 +385,11 @@ impl OfSite {
             .map(|(_, others)| others)
             .collect();
         let subjects: u64 = meant.iter().map(|others| others.subjects).sum();
-        let with_others = match meant.len() == whole.others.len() {
-            true => whole.with_others,
+        let with_others = if meant.len() == whole.others.len() {
+            whole.with_others
+        } else {
             // At least as many as one of them has.
-            false => meant.iter().map(|others| others.units).max().unwrap_or(0),
+            meant.iter().map(|others| others.units).max().unwrap_or(0)
         };
         let is_driven = self.driven >= DRIVEN && self.driven * 100 <= self.calls * OTHERS_PERCENT;
         let is_changed = is_driven || with_others * 100 >= whole.units * CHANGED_PERCENT;
@@ -404,7 +405,8 @@ impl OfSite {
             return None;
         }
         let mut answers = HashSet::default();
-        let (mut compared, mut equal) = (0, 0);
+        let mut compared = 0;
+        let mut equal = 0;
         for (again, before) in self.pairs.iter() {
             let Some((again, before)) = Values::of(again, context).zip(Values::of(before, context))
             else {
@@ -432,7 +434,8 @@ fn finding(
     context: &Context<'_>,
 ) -> Option<Finding> {
     let others: u64 = whole.others.values().map(|others| others.subjects).sum();
-    let (name, unit) = (context.name(site), context.name(found.unit_site?));
+    let name = context.name(site);
+    let unit = context.name(found.unit_site?);
     let title = match answers {
         Some(_) => format!(
             "{name} runs on every subject in each {unit}, and returns what it returned before"

@@ -236,9 +236,10 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
         return None;
     }
     let name = context.name(site);
-    let title = match is_none {
-        true => format!("{name} returns `None`, is repeated, and returns `None` again"),
-        false => format!("{name} fails, is repeated, and fails again"),
+    let title = if is_none {
+        format!("{name} returns `None`, is repeated, and returns `None` again")
+    } else {
+        format!("{name} fails, is repeated, and fails again")
     };
     let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
     finding.subjects = context.subjects(&found.subjects);

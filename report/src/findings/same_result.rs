@@ -110,7 +110,8 @@ fn finding(
         finding.cost = Cost { time_ns: Some(saved as u64), ..Cost::default() };
         finding.evidence.events = again.events;
     }
-    let (sign, total_sign) = (element.measure.sign(), element.measure.total_sign());
+    let sign = element.measure.sign();
+    let total_sign = element.measure.total_sign();
     let took =
         total_ns.map_or_else(String::new, |ns| format!(", which take {total_sign}{}", time(ns)));
     let made = grouped(method.profile.calls);

@@ -340,7 +340,8 @@ fn finding(
     with: &With,
     context: &Context<'_>,
 ) -> Finding {
-    let (name, effect_name) = (context.name(site), context.name(effect));
+    let name = context.name(site);
+    let effect_name = context.name(effect);
     let title =
         format!("{name} is slow when it calls {effect_name}, which most of its calls do not");
     let text = format!(

@@ -56,7 +56,8 @@ fn of_site(context: &Context<'_>, site: SiteId, units: &[&Unit]) -> Option<Findi
         values[values.len() / 2]
     };
     let took = median(|(unit, _)| unit.event.span.unwrap_or(0));
-    let (in_effect, usually) = (median(|(_, it)| it.work.ticks), median(|(_, it)| it.usual_span));
+    let in_effect = median(|(_, it)| it.work.ticks);
+    let usually = median(|(_, it)| it.usual_span);
     let beyond = |unit: &&Unit| unit.event.span.unwrap_or(0).saturating_sub(unit.unit.threshold);
     let additional = units.iter().map(beyond).fold(0, u64::saturating_add);
     let count = with.len();
@@ -71,7 +72,8 @@ fn of_site(context: &Context<'_>, site: SiteId, units: &[&Unit]) -> Option<Findi
     if !(is_theirs && is_slow && is_explained) {
         return None;
     }
-    let (name, effect_name) = (context.name(site), context.name(effect));
+    let name = context.name(site);
+    let effect_name = context.name(effect);
     let title = format!("{name} is slow when it calls {effect_name}, which ordinary calls do not");
     let ordinary = with.first().map_or(0, |(_, it)| it.ordinary);
     let mut finding = slow_finding(title, site, effect, context);

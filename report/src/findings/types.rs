@@ -41,7 +41,8 @@ fn missing(context: &Context<'_>) -> Option<String> {
 
 fn unseen(one: &Unseen) -> Finding {
     let what = if one.is_enum { "variants" } else { "implementations" };
-    let (never, all) = (one.never.len(), one.all);
+    let never = one.never.len();
+    let all = one.all;
     let title = format!("{never} of {all} {what} of {} never arrive", last_segment(&one.of));
     let mut finding = Finding::new(NEVER_ARRIVED.kind, title, vec![FoundSite::of_path(&one.of)]);
     finding.evidence.text = format!(

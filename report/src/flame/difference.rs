@@ -84,20 +84,19 @@ fn are_comparable(new: &Stacks, old: &Stacks) -> bool {
 /// Why two sets cannot be compared.
 fn unequal(new: &Stacks, old: &Stacks) -> String {
     let names = |stacks: &Stacks| {
-        let names = stacks.measures.iter().map(|measure| match measure.is_least {
-            true => format!("{} (≥)", measure.name),
-            false => measure.name.clone(),
+        let names = stacks.measures.iter().map(|measure| {
+            if measure.is_least { format!("{} (≥)", measure.name) } else { measure.name.clone() }
         });
         names.collect::<Vec<_>>().join(", ")
     };
-    match names(new) == names(old) {
-        true => "samples of the recordings stand for different times: sample both with one --rate"
-            .into(),
-        false => format!(
+    if names(new) == names(old) {
+        "samples of the recordings stand for different times: sample both with one --rate".into()
+    } else {
+        format!(
             "not compared: this recording has {}, and the earlier one has {}",
             names(new),
             names(old)
-        ),
+        )
     }
 }
 

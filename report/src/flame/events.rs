@@ -100,7 +100,9 @@ fn by_thread(
     functions: &mut HashMap<SiteId, usize>,
 ) -> Stacks {
     let mut lanes: HashMap<u32, (usize, Reading)> = HashMap::new();
-    let (mut longest, mut others, mut untimed) = (Longest::default(), 0_u64, 0_u64);
+    let mut longest = Longest::default();
+    let mut others = 0_u64;
+    let mut untimed = 0_u64;
     let mut position = Some(Position::Start);
     while let Some(from) = position {
         let read = store.forward(from, filter, PAGE, PAGE);

@@ -239,7 +239,8 @@ fn lane_json(
             let fold = folds.entry(nearest[at]).or_default();
             fold.1 += 1;
             if kept[frame.caller] {
-                let (to, of) = (&mut fold.0, frame);
+                let to = &mut fold.0;
+                let of = frame;
                 to.total = sum(to.total, of.total);
                 to.before.total = sum(to.before.total, of.before.total);
                 (to.own, to.before.own) = (to.total, to.before.total);

@@ -200,7 +200,9 @@ impl FlamePage {
     pub fn function(&mut self, name: &str, place: &str, group: &str) -> usize {
         let FlamePage { functions, places, .. } = self;
         *places.entry((name.to_owned(), place.to_owned())).or_insert_with(|| {
-            let (name, place, group) = (name.to_owned(), place.to_owned(), group.to_owned());
+            let name = name.to_owned();
+            let place = place.to_owned();
+            let group = group.to_owned();
             functions.push(Function { name, place, group, lines: Vec::new() });
             functions.len() - 1
         })

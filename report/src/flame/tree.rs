@@ -91,7 +91,8 @@ impl Tree {
         let mut first = vec![0; self.frames.len() + 1];
         self.frames.iter().skip(1).for_each(|frame| first[frame.caller + 1] += 1);
         (1..first.len()).for_each(|at| first[at] += first[at - 1]);
-        let (mut next, mut all) = (first.clone(), vec![0; self.frames.len().saturating_sub(1)]);
+        let mut next = first.clone();
+        let mut all = vec![0; self.frames.len().saturating_sub(1)];
         for (at, frame) in self.frames.iter().enumerate().skip(1) {
             all[next[frame.caller]] = at;
             next[frame.caller] += 1;

@@ -82,8 +82,10 @@ impl Functions {
     /// function.
     pub fn details(&self, function: u64) -> Details {
         let mut spans: BTreeMap<Span, Both> = BTreeMap::new();
-        let (mut callers, mut callees) = (Calls::new(), Calls::new());
-        let (mut subjects, mut events) = (HashMap::new(), HashMap::new());
+        let mut callers = Calls::new();
+        let mut callees = Calls::new();
+        let mut subjects = HashMap::new();
+        let mut events = HashMap::new();
         let mut outside = 0;
         for leaf in 0..self.frames.len() {
             let samples = self.frames[leaf].samples;
@@ -144,7 +146,8 @@ impl Functions {
 
     /// The innermost frame of a function on the stack above a frame, and the frame that it called.
     fn innermost(&self, leaf: usize, function: u64) -> Option<(usize, Option<usize>)> {
-        let (mut at, mut callee) = (leaf, None);
+        let mut at = leaf;
+        let mut callee = None;
         while self.frames[at].function != function {
             (at, callee) = (self.frames[at].caller?, Some(at));
         }

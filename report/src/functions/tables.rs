@@ -36,7 +36,9 @@ pub fn add_functions<'a>(
     room: &mut Room,
 ) -> io::Result<usize> {
     let mut left = room.bytes() / ROOM_PARTS * (ROOM_PARTS - 1);
-    let (mut part, mut kept, mut lost) = (Part::default(), 0, 0);
+    let mut part = Part::default();
+    let mut kept = 0;
+    let mut lost = 0;
     for row in rows {
         let [name, file, _, module] = row.names;
         // JSON adds quotes and a comma, and may escape letters.

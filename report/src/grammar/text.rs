@@ -57,7 +57,8 @@ fn header(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
         stopped => format!(", {} of them STOPPED", grouped(stopped)),
     };
     let count = counted(inputs.accepted + inputs.rejected, "input");
-    let (accepted, rejected) = (grouped(inputs.accepted), grouped(inputs.rejected));
+    let accepted = grouped(inputs.accepted);
+    let rejected = grouped(inputs.rejected);
     page.paragraph(
         0,
         &format!(

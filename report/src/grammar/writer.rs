@@ -31,9 +31,10 @@ impl<'a, W: Write> Page<'a, W> {
 
     /// A line whose end is about something uncovered.
     pub fn marked(&mut self, text: &str, mark: &str) -> io::Result<()> {
-        match self.reverse {
-            true => writeln!(self.out, "{text}\x1b[7m{mark}\x1b[0m"),
-            false => writeln!(self.out, "{text}{mark}"),
+        if self.reverse {
+            writeln!(self.out, "{text}\x1b[7m{mark}\x1b[0m")
+        } else {
+            writeln!(self.out, "{text}{mark}")
         }
     }
 
@@ -67,9 +68,10 @@ impl<'a, W: Write> Page<'a, W> {
             0 => String::new(),
             more => format!(" and {more} more: --top all lists them"),
         };
-        match names.is_empty() {
-            true => Ok(()),
-            false => self.paragraph(0, &format!("{title}: {}{more}", names[..shown].join(", "))),
+        if names.is_empty() {
+            Ok(())
+        } else {
+            self.paragraph(0, &format!("{title}: {}{more}", names[..shown].join(", ")))
         }
     }
 }

@@ -114,7 +114,9 @@ mod tests {
             let path = path.display().to_string();
             [Library { name: String::new(), path, code_id: id.map(str::to_owned) }]
         };
-        let (same, other, unknown) = (library(Some(&id)), library(Some("0123")), library(None));
+        let same = library(Some(&id));
+        let other = library(Some("0123"));
+        let unknown = library(None);
         let mut names = Names::new(&same);
         let name = names.at(0, start - base + 1).expect("it is there").to_owned();
         assert!(name.contains("addresses::tests::a_file_names") && !name.contains("::h"), "{name}");

@@ -79,7 +79,8 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
         line: Some(0),
         event: String::new(),
     };
-    let (mut program, mut has_summary) = (String::new(), false);
+    let mut program = String::new();
+    let mut has_summary = false;
     for line in lines(bytes) {
         let (number, line) = line?;
         let line = line.trim();
@@ -185,7 +186,8 @@ impl Reader {
     }
 
     fn function(&mut self, name: &str, file: &str) -> Option<usize> {
-        let (bytes, before) = (name.len() + file.len(), self.calls.functions.len());
+        let bytes = name.len() + file.len();
+        let before = self.calls.functions.len();
         let at = self.calls.function(name, file);
         let looked_up = self.effort.look_up(bytes);
         let kept = if at < before { Ok(()) } else { self.effort.keep(bytes) };
@@ -261,12 +263,14 @@ impl Calls {
 
 /// The number of each function's group: functions that lead to each other are in one (Kosaraju).
 fn groups(functions: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Vec<usize> {
-    let (mut callees, mut callers) = (vec![Vec::new(); functions], vec![Vec::new(); functions]);
+    let mut callees = vec![Vec::new(); functions];
+    let mut callers = vec![Vec::new(); functions];
     for (from, to) in edges {
         callees[from].push(to);
         callers[to].push(from);
     }
-    let (mut seen, mut order) = (vec![false; functions], Vec::new());
+    let mut seen = vec![false; functions];
+    let mut order = Vec::new();
     for start in 0..functions {
         let mut open = vec![(start, 0)];
         if std::mem::replace(&mut seen[start], true) {

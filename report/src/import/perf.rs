@@ -139,7 +139,8 @@ impl Reader {
         if !std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        let (mut at, mut module) = (None, String::new());
+        let mut at = None;
+        let mut module = String::new();
         for (name, of) in self.frames.drain(..).rev() {
             // Inlined code is in the file of the function around it.
             if of != "inlined" {

@@ -148,7 +148,8 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
     let measure = Measure::of(&tables, &types)?;
     let mut samples = Samples::new(measure.period_ns, bytes);
     let mut functions = HashMap::new();
-    let (mut dropped, mut has_labels) = (0, false);
+    let mut dropped = 0;
+    let mut has_labels = false;
     for field in fields(bytes) {
         let (2, Value::Message(sample)) = field? else { continue };
         let sample: Sample = decoded(sample)?;

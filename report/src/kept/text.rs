@@ -20,7 +20,8 @@ pub fn text(store: &Store, kept: &KeptUnits, top: Top) -> Vec<String> {
         (0..all.rules.len()).map(|rule| kept.units_of(rule)).collect();
     let units = counted(of_rules.iter().map(|(met, _)| *met as u64).sum(), "unit");
     let rules = counted(all.rules.len() as u64, "rule");
-    let (events, blocks) = (counted(all.events, "event"), counted(all.blocks, "block"));
+    let events = counted(all.events, "event");
+    let blocks = counted(all.blocks, "block");
     let room = short_bytes(all.blocks * BLOCK);
     let first =
         format!("{units} of {rules}; {events} that left the window are kept, in {blocks} ({room})");

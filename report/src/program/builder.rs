@@ -183,7 +183,8 @@ impl Builder {
         self.count_methods();
         let edges = self.edges_by_site();
         let hook_cost = HookCost::lowest(self.hook_costs);
-        let (elements, profiles) = (self.elements, self.profiles);
+        let elements = self.elements;
+        let profiles = self.profiles;
         let mut program = Program { elements, exact: !self.is_inexact, profiles, edges, hook_cost };
         let names: Vec<String> =
             program.elements.iter().map(|element| element.name.clone()).collect();
@@ -218,7 +219,8 @@ impl Builder {
         let of = Of::Method(facts.clone().map(Box::new));
         let at = self.element(Key::Method(self.key_of(site)), Some(parent), || (place.name, of));
         let method = Method { site: site.clone(), facts, profile: MethodProfile::default() };
-        let (lines, complexity) = (u64::from(method.line_count()), method.complexity());
+        let lines = u64::from(method.line_count());
+        let complexity = method.complexity();
         self.elements[at].method = Some(Box::new(method));
         self.up(at, |element| {
             element.lines += lines;
@@ -285,7 +287,8 @@ impl Builder {
         }
         // A damaged recording may contain a very deep path. Its last segments become one package.
         let ends = path.match_indices("::").map(|(at, _)| at).take(DEPTH).chain([path.len()]);
-        let (mut under, mut begin) = (None, 0);
+        let mut under = None;
+        let mut begin = 0;
         for end in ends {
             let name = if path.is_empty() { NOWHERE } else { &path[begin..end] };
             let key = Key::Package(path[..end].into());

@@ -7,7 +7,9 @@ use super::{Builder, Program};
 
 /// A site of an observed method.
 pub fn site(id: u32, path: &str) -> RecordedSite {
-    let (kind, file, facts) = (SiteKind::Method, String::new(), String::new());
+    let kind = SiteKind::Method;
+    let file = String::new();
+    let facts = String::new();
     RecordedSite {
         id: SiteId(id),
         kind,

@@ -97,7 +97,8 @@ pub fn error_percent(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         return 100.0;
     }
-    let (z, n) = (1.96_f64, whole as f64);
+    let z = 1.96_f64;
+    let n = whole as f64;
     let share = part as f64 / n;
     let spread = (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
     100.0 * z * spread / (1.0 + z * z / n)

@@ -62,7 +62,8 @@ impl Losses {
         let near = store.time_ns(store.header().last_tick) / NEAR;
         let mut times: Vec<LostWhile> = Vec::new();
         for loss in found.times {
-            let (from_ns, to_ns) = (store.time_ns(loss.from), store.time_ns(loss.to));
+            let from_ns = store.time_ns(loss.from);
+            let to_ns = store.time_ns(loss.to);
             match times.last_mut().filter(|time| from_ns <= time.to_ns.saturating_add(near)) {
                 Some(time) => time.add(to_ns, loss.calls, loss.lane),
                 None => times.push(LostWhile {
@@ -117,7 +118,8 @@ impl LostWhile {
     }
 
     fn sentence(&self) -> String {
-        let (from, to) = (seconds(self.from_ns), seconds(self.to_ns));
+        let from = seconds(self.from_ns);
+        let to = seconds(self.to_ns);
         format!(
             "from {from} to {to} s: {} on {}",
             counted(self.calls, "call"),

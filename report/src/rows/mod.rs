@@ -200,14 +200,13 @@ impl Report {
             store.united_profiles().into_iter().map(|profile| profile.name).collect();
         if let Some(name) = names.iter().find(|name| !known.contains(*name)) {
             let known: Vec<String> = known.into_iter().collect();
-            return Err(match known.is_empty() {
-                true => format!("--profile {name}: no method profiler was installed in this run"),
-                false => {
-                    format!(
-                        "--profile {name}: there is no such profiler in the recording; it has {}",
-                        known.join(", ")
-                    )
-                }
+            return Err(if known.is_empty() {
+                format!("--profile {name}: no method profiler was installed in this run")
+            } else {
+                format!(
+                    "--profile {name}: there is no such profiler in the recording; it has {}",
+                    known.join(", ")
+                )
             });
         }
         self.rows
@@ -297,9 +296,10 @@ impl Report {
             _ => subject_row(store, &profiles, row.subject, row.measure),
         };
         let rows = first.rows.iter().map(row).collect();
-        let labelled = match by == By::Subject && filter.is_all() {
-            true => store.labelled().filter(|(subject, _)| is_counted(*subject)).count(),
-            false => 0,
+        let labelled = if by == By::Subject && filter.is_all() {
+            store.labelled().filter(|(subject, _)| is_counted(*subject)).count()
+        } else {
+            0
         };
         let never = labelled.saturating_sub(labelled_rows);
         let report = Report::of_rows(store, by, rows, first.exact, first.shares, never);
@@ -339,7 +339,8 @@ impl Report {
         shares: Shares,
         never: usize,
     ) -> Report {
-        let (totals, damage) = (store.totals(), damage(store));
+        let totals = store.totals();
+        let damage = damage(store);
         let losses = if totals.lost > 0 { Losses::read(store) } else { Losses::default() };
         let absent_files = store.absent_files();
         let exact = totals.exact && exact && damage.is_empty() && absent_files.is_none();
@@ -509,7 +510,8 @@ fn subject_row(
         };
     }
     let kind = store.kind(subject.kind).map(RecordedKind::whole_name);
-    let (label, profiles) = (Some(store.subject_text(subject)), profiles.of_subject(subject));
+    let label = Some(store.subject_text(subject));
+    let profiles = profiles.of_subject(subject);
     Row { label, kind, profiles, ..Row::new(Key::Subject(subject.key), measure) }
 }
 

@@ -137,7 +137,8 @@ pub fn write(
         )?;
     }
     if let Some(cpu) = report.cpu {
-        let (all, outside) = (grouped(cpu.all.samples), cpu.outside.percent(cpu.all));
+        let all = grouped(cpu.all.samples);
+        let outside = cpu.outside.percent(cpu.all);
         writeln!(
             out,
             "cpu: of {all} samples, ± with 95 % probability; {outside:.1} % are in no recorded event"
@@ -274,7 +275,8 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         more if more > processes.len() => format!(" in {more} recordings"),
         _ => String::new(),
     };
-    let (title, program) = (title(store), clean(&store.program().name));
+    let title = title(store);
+    let program = clean(&store.program().name);
     let program = if name(store) == program { String::new() } else { format!(" of {program}") };
     writeln!(out, "{title}  {state}  {whole}  {of}{recordings}{program}")?;
     for process in store.processes() {

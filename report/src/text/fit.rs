@@ -130,9 +130,10 @@ fn take(chars: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
 
 /// A line of text in at most `columns` columns: unlike a name it loses its end.
 pub fn cut(text: &str, columns: usize) -> String {
-    match width(text) <= columns {
-        true => text.to_owned(),
-        false => format!("{} …", wrap(text, columns - 2)[0]),
+    if width(text) <= columns {
+        text.to_owned()
+    } else {
+        format!("{} …", wrap(text, columns - 2)[0])
     }
 }
 

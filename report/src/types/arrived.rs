@@ -274,7 +274,8 @@ impl Types {
             line = *self.lines.entry(site.path.clone()).or_insert(line);
         }
         let at = *self.places.entry((site.path.clone(), line)).or_insert_with(|| {
-            let (path, file) = (site.path.clone(), site.file.clone());
+            let path = site.path.clone();
+            let file = site.file.clone();
             self.methods.push(MethodTypes { path, file, line, ..MethodTypes::default() });
             self.methods.len() - 1
         });

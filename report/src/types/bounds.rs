@@ -9,7 +9,8 @@ pub(super) fn of(declared: &str) -> Vec<&str> {
     let at =
         ["dyn ", "impl "].iter().filter_map(|word| Some(declared.find(word)? + word.len())).min();
     let Some(rest) = at.map(|at| &declared[at..]) else { return Vec::new() };
-    let (mut depth, mut last) = (0_i32, ' ');
+    let mut depth = 0_i32;
+    let mut last = ' ';
     let ends = |letter: char| {
         let is_arrow = std::mem::replace(&mut last, letter) == '-';
         match letter {

@@ -85,7 +85,8 @@ struct Method<'s> {
 
 impl Method<'_> {
     fn ran(&self, of_type: &str) -> Ran {
-        let (method, of_trait) = (self.path.to_owned(), self.of_trait.clone());
+        let method = self.path.to_owned();
+        let of_trait = self.of_trait.clone();
         Ran { method, of_trait, of_type: of_type.to_owned() }
     }
 

@@ -60,7 +60,9 @@ fn assemble(name: &str, text: &str) -> Vec<Op> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let has_operand =
         |word: &str| ["push", "load", "store", "fill", "jump", "unless"].contains(&word);
-    let (mut labels, mut at, mut number) = (HashMap::new(), 0, 0);
+    let mut labels = HashMap::new();
+    let mut at = 0;
+    let mut number = 0;
     while at < words.len() {
         match words[at].strip_suffix(':') {
             Some(label) => _ = labels.insert(label, number),

@@ -53,7 +53,8 @@ pub fn run(then: impl FnOnce(&mut dyn FnMut(i64) -> i64, &mut dyn FnMut(i64) -> 
             module.get_finalized_function(compiled[at].0),
         )
     };
-    let (fib, sieve) = (function(0), function(1));
+    let fib = function(0);
+    let sieve = function(1);
     then(&mut |n| fib(n), &mut |rounds| sieve(rounds));
     codes.into_iter().for_each(CodeMap::unregister);
     // SAFETY: nothing calls its functions any more.

@@ -74,7 +74,8 @@ mod tests {
     #[test]
     fn a_cell_is_found_where_it_is_and_not_in_a_copy_or_after_its_end() {
         let mut memory = [0_u64; 8];
-        let (code, from) = ([7_u8; 4], memory.as_ptr() as u64);
+        let code = [7_u8; 4];
+        let from = memory.as_ptr() as u64;
         let bytes = |memory: &[u64; 8]| {
             memory.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>()
         };

@@ -93,7 +93,8 @@ impl Dump {
     /// record ends the reading.
     pub fn read(&mut self) {
         loop {
-            let (from, mut bytes) = (self.at, Vec::new());
+            let from = self.at;
+            let mut bytes = Vec::new();
             let read = |bytes: &mut Vec<u8>| -> std::io::Result<()> {
                 let mut file = files::open(&self.path)?;
                 file.seek(SeekFrom::Start(from))?;
@@ -163,8 +164,12 @@ impl Dump {
     fn record(&mut self, kind: u32, time_ns: u64, mut fields: Fields<'_>) -> Option<()> {
         match kind {
             LOAD => {
-                let (_pid, _tid, _vma) = (fields.u32()?, fields.u32()?, fields.u64()?);
-                let (start, bytes, _index) = (fields.u64()?, fields.u64()?, fields.u64()?);
+                let _pid = fields.u32()?;
+                let _tid = fields.u32()?;
+                let _vma = fields.u64()?;
+                let start = fields.u64()?;
+                let bytes = fields.u64()?;
+                let _index = fields.u64()?;
                 let name = fields.text()?;
                 let (positions, files) =
                     (std::mem::take(&mut self.positions), std::mem::take(&mut self.files));
@@ -178,8 +183,12 @@ impl Dump {
                 self.later.push_back(Change::Load(time_ns, function));
             }
             MOVE => {
-                let (_pid, _tid, _vma) = (fields.u32()?, fields.u32()?, fields.u64()?);
-                let (from, to, bytes) = (fields.u64()?, fields.u64()?, fields.u64()?);
+                let _pid = fields.u32()?;
+                let _tid = fields.u32()?;
+                let _vma = fields.u64()?;
+                let from = fields.u64()?;
+                let to = fields.u64()?;
+                let bytes = fields.u64()?;
                 self.later.push_back(Change::Move {
                     time_ns,
                     from,
@@ -210,11 +219,16 @@ impl Dump {
 /// A record with an unreadable name is malformed as a whole: V8 sometimes writes a name that is
 /// shorter than its place, and all further fields are read from a wrong place.
 fn positions(mut fields: Fields<'_>) -> Option<(Vec<Position>, Vec<String>)> {
-    let (_address, count) = (fields.u64()?, fields.u64()?);
-    let (mut positions, mut files) = (Vec::new(), Vec::new());
-    let (mut numbers, mut file) = (HashMap::new(), None);
+    let _address = fields.u64()?;
+    let count = fields.u64()?;
+    let mut positions = Vec::new();
+    let mut files = Vec::new();
+    let mut numbers = HashMap::new();
+    let mut file = None;
     for _ in 0..count {
-        let (address, line, _) = (fields.u64()?, fields.u32()?, fields.u32()?);
+        let address = fields.u64()?;
+        let line = fields.u32()?;
+        let _ = fields.u32()?;
         match fields.bytes_of_text()? {
             SAME_FILE => {}
             [] => file = None,

@@ -222,7 +222,8 @@ pub fn positions<'a>(
     start: u64,
     positions: impl IntoIterator<Item = (u64, u64, Option<&'a str>), IntoIter: ExactSizeIterator>,
 ) -> Vec<u8> {
-    let (mut bytes, positions) = (Vec::new(), positions.into_iter());
+    let mut bytes = Vec::new();
+    let positions = positions.into_iter();
     [start, positions.len() as u64].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
     let mut before = None;
     for (address, position, file) in positions {

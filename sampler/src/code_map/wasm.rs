@@ -133,7 +133,8 @@ impl<'a> Iterator for Sections<'a> {
         let id = *self.module.get(self.at)?;
         self.at += 1;
         let size = number(self.module, &mut self.at)?;
-        let (mut start, end) = (self.at, self.at.checked_add(size)?);
+        let mut start = self.at;
+        let end = self.at.checked_add(size)?;
         self.module.get(start..end)?;
         self.at = end;
         let mut name = &[][..];

@@ -16,7 +16,8 @@ use crate::symbols::Category;
 
 impl Exporter<Profile> for Firefox {
     fn export(&self, profile: &Profile, out: &mut dyn Write) -> io::Result<Written> {
-        let (run, symbols) = (&profile.run, &profile.symbols);
+        let run = &profile.run;
+        let symbols = &profile.symbols;
         let interval = SamplingInterval::from_nanos(profile.sample_ns);
         let mut document = Document::new(&run.target.join(" "), run.started_at.into(), interval);
         let first = run.samples.samples.first().map_or(0, |sample| sample.time_ns);

@@ -104,7 +104,8 @@ fn by_thread(profile: &Profile, stacks: &[Vec<usize>]) -> Stacks {
         in_time(profile, stacks, samples, first_ns, |call| longest.add(lane, call));
         lanes.push(Lane { name: thread_name(profile, thread), tree, in_time: None });
     }
-    let (shorter, in_time) = (longest.shorter, longest.by_lane(lanes.len()));
+    let shorter = longest.shorter;
+    let in_time = longest.by_lane(lanes.len());
     for (lane, calls) in lanes.iter_mut().zip(in_time) {
         lane.in_time = Some(InTime { calls: calls.calls });
     }

@@ -42,14 +42,16 @@ impl Texts {
 
 impl Exporter<Profile> for Pprof {
     fn export(&self, profile: &Profile, out: &mut dyn Write) -> io::Result<Written> {
-        let (run, symbols) = (&profile.run, &profile.symbols);
+        let run = &profile.run;
+        let symbols = &profile.symbols;
         let mut texts = Texts::new();
         let mut kind = |name: &str, unit: &str| ValueType {
             kind: texts.number(name),
             unit: texts.number(unit),
         };
         let time = if run.options.clock == Clock::Wall { "wall" } else { "cpu" };
-        let (samples, time) = (kind("samples", "count"), kind(time, "nanoseconds"));
+        let samples = kind("samples", "count");
+        let time = kind(time, "nanoseconds");
         // The format numbers functions and locations from 1.
         let function = |(at, of): (usize, &crate::symbols::Function)| {
             let name = texts.number(&of.name);

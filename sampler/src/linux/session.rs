@@ -101,7 +101,8 @@ impl Chosen {
     /// Builds the run from its result.
     fn run(&self, of: &Begun, ended: Ended, statistics: Statistics, collected: Collected) -> Run {
         let (samples, recordings) = collected;
-        let (back_end, started) = (&self.back_end, &of.started);
+        let back_end = &self.back_end;
+        let started = &of.started;
         Run {
             target: of.target.clone(),
             pid: of.pid,
@@ -221,7 +222,8 @@ pub(crate) fn sample_process(
     let timer =
         || if is_own { Timer::of_this_process(options) } else { Err(SampleError::NotInProgram) };
     let mut chosen = Chosen::new(options, || join(pid, options, &mut collector), timer)?;
-    let (before, started) = (Statistics::of_process(pid), Started::now());
+    let before = Statistics::of_process(pid);
+    let started = Started::now();
     let target = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     let begun = Begun { target, pid, started };
     opened();
@@ -243,7 +245,8 @@ fn join(pid: u32, options: &Options, collector: &mut Collector) -> Result<Perf, 
     })?;
     // New mappings arrive as records from now on.
     collector.add_running(pid);
-    let (mut seen, mut records) = (HashSet::from([pid]), Vec::new());
+    let mut seen = HashSet::from([pid]);
+    let mut records = Vec::new();
     // Threads that begin meanwhile are found by a new listing. The children of sampled threads have
     // inherited their events.
     for _ in 0..LISTINGS {

@@ -79,7 +79,8 @@ impl Recorded<'_> {
 
     /// Returns the samples of the recording's process.
     fn samples(&self) -> impl Iterator<Item = &Sample> {
-        let (samples, pid) = (&self.profile.run.samples, self.store.header().pid);
+        let samples = &self.profile.run.samples;
+        let pid = self.store.header().pid;
         samples
             .samples
             .iter()

@@ -72,7 +72,8 @@ fn read(path: &Path, is_of_code: impl Fn(&Path) -> bool) -> Option<DebugFile> {
 /// Returns the checksum of a debug file's content.
 fn checksum_of(path: &Path) -> Option<u32> {
     let mut file = files::open(path).ok()?;
-    let (mut hasher, mut buffer) = (crc32fast::Hasher::new(), vec![0; 1 << 16]);
+    let mut hasher = crc32fast::Hasher::new();
+    let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer).ok()? {
             0 => return Some(hasher.finalize()),

@@ -65,7 +65,8 @@ pub fn made(symbols: &mut Symbols, found: &CodeFunction, address: u64) -> Resolv
         };
     };
     let mut function = |name: &str, file: &str| {
-        let (name, module) = (name.to_owned(), MODULE.to_owned());
+        let name = name.to_owned();
+        let module = MODULE.to_owned();
         symbols.function(Function {
             name,
             file: Some(file.to_owned()),

@@ -106,7 +106,8 @@ fn write_ranges(
     let mut sizes: Vec<u64> = row.ranges.iter().map(|range| range.samples).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let least = sizes.get(RANGES - 1).copied().unwrap_or(0);
-    let (mut written, mut so_far) = (0, 0);
+    let mut written = 0;
+    let mut so_far = 0;
     for range in &row.ranges {
         if range.samples < least || written == RANGES {
             continue;

@@ -52,7 +52,8 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
         grouped(run.options.rate_hz.into()),
         run.back_end,
     )?;
-    let (total, counts) = (profile.total(), run.samples.counts);
+    let total = profile.total();
+    let counts = run.samples.counts;
     let all = total + counts.lost;
     let threads = run.samples.threads.len() as u64;
     write!(
@@ -65,7 +66,8 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     )?;
     writeln!(out, "  in {}", counted(threads, "thread"))?;
     for section in profile.sections() {
-        let (samples, name) = (grouped(section.samples), section.category.name());
+        let samples = grouped(section.samples);
+        let name = section.category.name();
         writeln!(
             out,
             "{samples:>9} samples in {name:<16} {:>7} of total",
@@ -77,7 +79,8 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
 
 /// Returns sentences about gaps in the report, each with the remedy.
 pub fn notes(profile: &Profile) -> Vec<String> {
-    let (run, doubts) = (&profile.run, profile.doubts());
+    let run = &profile.run;
+    let doubts = profile.doubts();
     let mut notes = Vec::new();
     let total = profile.total();
     if total == 0 {
@@ -154,7 +157,8 @@ pub fn notes(profile: &Profile) -> Vec<String> {
 
 /// Writes the trailer: memory and events, with their frequencies.
 pub(crate) fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
-    let (run, of) = (&profile.run, &profile.run.statistics);
+    let run = &profile.run;
+    let of = &profile.run.statistics;
     let seconds = run.elapsed.as_secs_f64();
     let per_second = |count: u64| {
         format!("{} ({:.0} per second)", grouped(count), count as f64 / seconds.max(1e-9))
@@ -166,7 +170,8 @@ pub(crate) fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Re
         per_second(of.minor_faults + of.major_faults),
         grouped(of.major_faults)
     )?;
-    let (user, system) = (time(of.user_us * 1000), time(of.system_us * 1000));
+    let user = time(of.user_us * 1000);
+    let system = time(of.system_us * 1000);
     writeln!(out, "Time    {user} in the program, {system} in the kernel")?;
     writeln!(
         out,
@@ -206,12 +211,14 @@ fn date(profile: &Profile) -> String {
     // The days of the civil calendar are counted from 1 March of year 0: Howard Hinnant,
     // "chrono-Compatible Low-Level Date Algorithms".
     let days = s / 86_400 + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let era = days / 146_097;
+    let day_of_era = days % 146_097;
     let year_of_era =
         (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let from_march = (5 * day_of_year + 2) / 153;
-    let (day, month) = (day_of_year - (153 * from_march + 2) / 5 + 1, (from_march + 2) % 12 + 1);
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = (from_march + 2) % 12 + 1;
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", s / 3600 % 24, s / 60 % 60, s % 60)
 }

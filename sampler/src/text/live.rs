@@ -14,7 +14,8 @@ const TOP: usize = 8;
 
 /// Writes the view for [`sample_live`](crate::sample_live).
 pub fn write(out: &mut dyn Write, profile: &Profile, top: Top) -> io::Result<()> {
-    let (run, top) = (&profile.run, top.limit(TOP));
+    let run = &profile.run;
+    let top = top.limit(TOP);
     let times = || run.samples.samples.iter().map(|sample| sample.time_ns);
     let window_ns = times().max().unwrap_or(0) - times().min().unwrap_or(0) + profile.sample_ns;
     let cpu_ns: u64 = profile.cpu_ns.iter().sum();

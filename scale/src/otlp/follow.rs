@@ -48,14 +48,17 @@ pub async fn run(options: &arguments::Otlp) -> Result<bool> {
     let is_over = Arc::new(AtomicBool::new(false));
     let over = Arc::new(Notify::new());
     tokio::spawn({
-        let (interrupted, is_over, over) = (interrupted()?, is_over.clone(), over.clone());
+        let interrupted = interrupted()?;
+        let is_over = is_over.clone();
+        let over = over.clone();
         async move {
             interrupted.await;
             is_over.store(true, Ordering::Relaxed);
             over.notify_one();
         }
     });
-    let (finished, warnings) = (HashSet::new(), Vec::new());
+    let finished = HashSet::new();
+    let warnings = Vec::new();
     let named = Named::of(options);
     let mut follow =
         Follow { options, receiver, named, state, journal, finished, has_faults: false, warnings };

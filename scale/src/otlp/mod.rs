@@ -26,7 +26,8 @@ pub async fn run(options: &arguments::Otlp) -> Result<bool> {
         return follow::run(options).await;
     }
     let source = source(options).await?;
-    let (receiver, named) = (Receiver::of(options)?, Named::of(options));
+    let receiver = Receiver::of(options)?;
+    let named = Named::of(options);
     let (mut span_exporter, metric_exporter) = receiver.exporters().context("cannot send")?;
     let mut sent = Sent::default();
     for recording in source.recordings().iter() {

@@ -78,16 +78,14 @@ impl Receiver {
             }
             Transport::Http => {
                 let binary = Protocol::HttpBinary;
-                let (mut spans, mut metrics) = (
-                    SpanExporter::builder()
-                        .with_http()
-                        .with_protocol(binary)
-                        .with_http_client(https_client()?),
-                    MetricExporter::builder()
-                        .with_http()
-                        .with_protocol(binary)
-                        .with_http_client(https_client()?),
-                );
+                let mut spans = SpanExporter::builder()
+                    .with_http()
+                    .with_protocol(binary)
+                    .with_http_client(https_client()?);
+                let mut metrics = MetricExporter::builder()
+                    .with_http()
+                    .with_protocol(binary)
+                    .with_http_client(https_client()?);
                 if let Some(to) = &self.to {
                     spans = spans.with_endpoint(format!("{to}/v1/traces"));
                     metrics = metrics.with_endpoint(format!("{to}/v1/metrics"));

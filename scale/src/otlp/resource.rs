@@ -35,7 +35,8 @@ impl Named {
 
     /// The service of a recording's spans: by default its program.
     pub fn of_spans(&self, recording: &Recording) -> Resource {
-        let (program, header) = (recording.store.program(), recording.store.header());
+        let program = recording.store.program();
+        let header = recording.store.header();
         let service =
             recording.process.rsplit_once('-').map_or(recording.process.as_str(), |(name, _)| name);
         self.resource(vec![

@@ -42,7 +42,8 @@ impl QueryError {
             other => (other.strip_backtrace(), None, Vec::new()),
         };
         let of_span = span.map(|span| {
-            let (line, column) = (span.start.line as usize, span.start.column as usize);
+            let line = span.start.line as usize;
+            let column = span.start.column as usize;
             let width = if span.end.line == span.start.line {
                 span.end.column as usize - column
             } else {
@@ -105,9 +106,10 @@ impl fmt::Display for QueryError {
                 write!(f, "\n  {shown}\n  {}{}", " ".repeat(column - 1), "^".repeat(width.max(1)))?;
             }
         }
-        match self.nearest.is_empty() {
-            true => write!(f, "\n`metaspy query --schema RECORDING` lists tables and columns"),
-            false => write!(f, "\nnearest: {}", self.nearest.join(", ")),
+        if self.nearest.is_empty() {
+            write!(f, "\n`metaspy query --schema RECORDING` lists tables and columns")
+        } else {
+            write!(f, "\nnearest: {}", self.nearest.join(", "))
         }
     }
 }

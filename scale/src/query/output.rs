@@ -173,14 +173,13 @@ fn without_lists(batch: &RecordBatch) -> Result<RecordBatch> {
     let options = FormatOptions::new();
     let mut columns = Vec::new();
     for column in batch.columns() {
-        columns.push(match column.data_type().is_nested() {
-            false => column.clone(),
-            true => {
-                let texts = ArrayFormatter::try_new(column, &options)?;
-                let rows = (0..column.len())
-                    .map(|row| column.is_valid(row).then(|| texts.value(row).to_string()));
-                Arc::new(StringArray::from_iter(rows)) as ArrayRef
-            }
+        columns.push(if column.data_type().is_nested() {
+            let texts = ArrayFormatter::try_new(column, &options)?;
+            let rows = (0..column.len())
+                .map(|row| column.is_valid(row).then(|| texts.value(row).to_string()));
+            Arc::new(StringArray::from_iter(rows)) as ArrayRef
+        } else {
+            column.clone()
         });
     }
     let names =

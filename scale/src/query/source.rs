@@ -35,7 +35,8 @@ enum Engine {
 impl Source {
     /// Opens recordings and sealed sets.
     pub async fn open(sources: &[PathBuf]) -> Result<Self> {
-        let (mut in_place, mut sets) = (Vec::new(), Vec::new());
+        let mut in_place = Vec::new();
+        let mut sets = Vec::new();
         for source in sources {
             match sealed_set(source).await? {
                 Some(set) => sets.push(set),

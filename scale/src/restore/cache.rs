@@ -58,10 +58,11 @@ fn find(directory: &Path, files: &mut Vec<(SystemTime, u64, PathBuf)>) -> Result
         let entry = entry?;
         // Another command may have removed it.
         let Ok(metadata) = entry.metadata() else { continue };
-        match metadata.is_dir() {
-            true => find(&entry.path(), files)?,
+        if metadata.is_dir() {
+            find(&entry.path(), files)?
+        } else {
             // Zeros of a restored recording take no room.
-            false => files.push((metadata.modified()?, metadata.blocks() * 512, entry.path())),
+            files.push((metadata.modified()?, metadata.blocks() * 512, entry.path()))
         }
     }
     Ok(())

@@ -102,10 +102,13 @@ impl Filler {
         };
         let texts =
             |name: &str| anyhow::Ok(datafusion::arrow::compute::cast(column(name)?, &TEXT)?);
-        let (events, times, took) = (column("event")?, column("time_ns")?, column("took_ns")?);
+        let events = column("event")?;
+        let times = column("time_ns")?;
+        let took = column("took_ns")?;
         let (sites, keys, causes, timed) =
             (column("site_id")?, column("subject_key")?, column("cause")?, column("timed")?);
-        let (kinds, outcomes) = (texts("subject_kind")?, texts("outcome")?);
+        let kinds = texts("subject_kind")?;
+        let outcomes = texts("outcome")?;
         let number = |column: &ArrayRef, row: usize| {
             let column = column.as_primitive::<Int64Type>();
             (!column.is_null(row)).then(|| column.value(row) as u64)
@@ -115,13 +118,14 @@ impl Filler {
             let Some(event) = number(events, row).and_then(EventId::from_raw) else {
                 bail!("an event has no number")
             };
-            let kind = match kinds.is_null(row) {
-                true => KindId(0),
+            let kind = if kinds.is_null(row) {
+                KindId(0)
+            } else {
                 // The event is in its block already.
-                false => match self.kinds.get(kinds.as_string_view().value(row)) {
+                match self.kinds.get(kinds.as_string_view().value(row)) {
                     Some(kind) => *kind,
                     None => continue,
-                },
+                }
             };
             let outcome = self
                 .outcomes
@@ -158,7 +162,8 @@ impl Filler {
         let mut bytes = [0; BLOCK_BYTES];
         let bytes = &mut bytes[..held];
         self.file.read_exact_at(bytes, at)?;
-        let (base, lap) = (block.get(header::BASE), header::lap_byte(sequence, ring.layout.blocks));
+        let base = block.get(header::BASE);
+        let lap = header::lap_byte(sequence, ring.layout.blocks);
         // A rounded time must not lie behind the last one in the summary of its chunk.
         let last =
             ring.summary(place / CHUNK_BLOCKS as u64).map_or(u64::MAX, |summary| summary.last);

@@ -59,9 +59,11 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
     if partitions.is_empty() {
         bail!("{set} has no sealed recording: metaspy seal RECORDING --to {root}");
     }
-    let (count, mut failed) = (partitions.len(), 0);
+    let count = partitions.len();
+    let mut failed = 0;
     for (at, partition) in (1..).zip(&partitions) {
-        let (name, events) = (partition.partition(), partition.events);
+        let name = partition.partition();
+        let events = partition.events;
         // A partition that was sealed again has another manifest.
         let path = to.join(format!("{name}.{}.spy", partition.hash));
         if !path.is_file() {

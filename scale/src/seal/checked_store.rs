@@ -104,7 +104,8 @@ impl ObjectStore for CheckedStore {
         let options = GetOptions { range: Some(GetRange::Bounded(blocks.clone())), ..options };
         let found = self.store.get_opts(key, options).await?;
         self.check_length(key, file, found.meta.size)?;
-        let (meta, attributes) = (found.meta.clone(), found.attributes.clone());
+        let meta = found.meta.clone();
+        let attributes = found.attributes.clone();
         let bytes = found.bytes().await?;
         check(key, file, &blocks, &bytes)?;
         let bytes = part(&bytes, &blocks, &wanted);

@@ -49,7 +49,9 @@ fn encode_block(differences: &[i64], out: &mut Vec<u8>) {
 /// Appends the bits of some numbers: as many words as there are bits.
 fn pack(numbers: &[u64; MINI_BLOCK], width: u32, out: &mut Vec<u8>) {
     let mut words = [0; MINI_BLOCK];
-    let (mut bits, mut held, mut full) = (0_u128, 0, 0);
+    let mut bits = 0_u128;
+    let mut held = 0;
+    let mut full = 0;
     for number in numbers {
         bits |= u128::from(*number) << held;
         held += width;

@@ -12,7 +12,8 @@ pub fn width(most: u32) -> u32 {
 
 /// Appends numbers of at most `width` bits.
 pub fn encode(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
-    let (mut packed, mut at) = (0, 0);
+    let mut packed = 0;
+    let mut at = 0;
     while at < numbers.len() {
         let run = run_at(numbers, at);
         if run >= RUN {
@@ -46,7 +47,8 @@ fn pack(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
     let packs = numbers.len().div_ceil(PACK);
     varint((packs as u64) << 1 | 1, out);
     let end = out.len() + packs * width as usize;
-    let (mut bits, mut held) = (0_u64, 0);
+    let mut bits = 0_u64;
+    let mut held = 0;
     for number in numbers {
         bits |= u64::from(*number) << held;
         held += width;

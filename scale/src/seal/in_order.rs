@@ -16,7 +16,8 @@ pub fn in_order<T: Send>(
     make: impl Fn(usize) -> Result<T> + Sync,
     mut each: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    let (next, make) = (&AtomicUsize::new(0), &make);
+    let next = &AtomicUsize::new(0);
+    let make = &make;
     // At most one finished piece of each thread waits.
     let (send, receive) = mpsc::sync_channel(THREADS);
     thread::scope(|scope| {

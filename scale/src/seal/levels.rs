@@ -15,7 +15,8 @@ pub struct Levels {
 impl Levels {
     /// Those of an array.
     pub fn of(array: &dyn Array) -> Self {
-        let (rows, nulls) = (array.len(), array.null_count());
+        let rows = array.len();
+        let nulls = array.null_count();
         let valid = array.nulls().filter(|_| nulls > 0);
         Levels {
             levels: valid.map_or(Vec::new(), |valid| valid.iter().map(u32::from).collect()),

@@ -163,7 +163,8 @@ impl Manifest {
         if self.is_damaged && !whole.is_damaged {
             return Some("it was sealed from a damaged copy of this recording".to_owned());
         }
-        let (had, has) = (self.had?, whole.had?);
+        let had = self.had?;
+        let has = whole.had?;
         let lacks = |what, had, has| {
             let text = || {
                 format!("it was sealed from a part of this recording, with {had} of {has} {what}")

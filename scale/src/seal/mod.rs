@@ -165,7 +165,8 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
 
 async fn sealed_before(before: &Manifest, manifest: &Manifest, target: &Target) -> Result<Sealed> {
     if let Some(why) = before.lacks(manifest) {
-        let (partition, url) = (manifest.partition(), target.url());
+        let partition = manifest.partition();
+        let url = target.url();
         let why =
             format!("{partition} is in {url}, but {why}: remove it, and seal the recording again");
         return Ok(Sealed::InPart(why));

@@ -57,7 +57,8 @@ impl Restorable {
 
     /// The slots of some events of one block.
     fn slots_of_block(&self, events: &[Event]) -> Restored {
-        let (ring, sequence) = (self.recording.store.ring(), events[0].id.sequence());
+        let ring = self.recording.store.ring();
+        let sequence = events[0].id.sequence();
         let place = header::place(sequence, ring.layout.blocks);
         let block = ring.block(place);
         let mut slots = SlotSet::default();

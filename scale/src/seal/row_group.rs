@@ -74,7 +74,8 @@ impl Groups {
     ) -> Self {
         let store = &recording.store;
         let scan = store.scan(Conditions::default());
-        let (decoder, restorable) = (Decoder::new(recording), Restorable::new(recording));
+        let decoder = Decoder::new(recording);
+        let restorable = Restorable::new(recording);
         Groups { scan, decoder, restorable, schema, columns: columns.to_owned(), factory }
     }
 

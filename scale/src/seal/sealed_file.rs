@@ -42,7 +42,8 @@ impl SealedFile {
         let cannot = || format!("cannot read {}", path.display());
         let file = File::open(&path).with_context(cannot)?;
         let bytes = file.metadata().with_context(cannot)?.len();
-        let (mut hash, mut checksums) = (blake3::Hasher::new(), Vec::new());
+        let mut hash = blake3::Hasher::new();
+        let mut checksums = Vec::new();
         for_each_block(&file, bytes, |block| {
             hash.update(block);
             checksums.push(crc32fast::hash(block));

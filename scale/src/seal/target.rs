@@ -477,7 +477,8 @@ impl std::error::Error for DamagedManifest {}
 fn read(key: &Path, text: &[u8]) -> Result<Manifest> {
     let manifest = Manifest::from_json(text)
         .map_err(|error| DamagedManifest(format!("{key} is damaged: {error:#}: {REMEDY}")))?;
-    let (layout, schema) = (manifest.layout_version, manifest.schema_version);
+    let layout = manifest.layout_version;
+    let schema = manifest.schema_version;
     for (what, found, known) in
         [("layout", layout, LAYOUT_VERSION), ("tables", schema, SCHEMA_VERSION)]
     {

@@ -118,13 +118,12 @@ pub async fn event(
         format!(" AND process = '{}'", process.replace('\'', "''"))
     });
     let source = recent.source().await;
-    let columns = match source.recordings().is_empty() {
+    let columns = if source.recordings().is_empty() {
         // Sealed events have no index of their effects.
-        true => "",
-        false => {
-            ", causes(event, run, host, process) AS causes, effects(event, run, host, process) AS effects, \
+        ""
+    } else {
+        ", causes(event, run, host, process) AS causes, effects(event, run, host, process) AS effects, \
              root(event, run, host, process) AS root"
-        }
     };
     let sql = format!("SELECT *{columns} FROM events WHERE event = {event}{condition}");
     let rows = rows(run_bounded_sql(&sql, &source).await.map_err(wrong)?).await?;

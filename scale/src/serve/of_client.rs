@@ -51,7 +51,8 @@ pub async fn rows(sql: &str, recent: &Recent, most: usize) -> Result<Vec<u8>, Fa
     let (out, err) =
         process.stdout.take().zip(process.stderr.take()).context("the process has no output")?;
     let (rows, report) = tokio::join!(read(out, most), read(err, REPORT));
-    let (rows, report) = (rows?, report?);
+    let rows = rows?;
+    let report = report?;
     if rows.len() > most {
         return Err(too_many_rows());
     }

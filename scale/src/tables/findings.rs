@@ -93,7 +93,8 @@ fn rows(recording: &Recording, all: &[Numbered<'_>]) -> Result<RecordBatch> {
     let worst = |finding: &'_ Finding| finding.subjects.worst.first().cloned();
     let ppm = |ppm: u32| f64::from(ppm) / 1e6;
     let command = |row: &Numbered<'_>| {
-        let (file, number) = (recording.path.to_string_lossy(), row.listed?.to_string());
+        let file = recording.path.to_string_lossy();
+        let number = row.listed?.to_string();
         Some(command_line(["metaspy", "open", &*file, "--finding", number.as_str()]))
     };
     let columns = [

@@ -14,7 +14,9 @@ use crate::tables::columns::{batch, flags, integers, small, texts};
 /// One row: the program, and how complete the recording is.
 pub fn recordings(recording: &Recording) -> Result<RecordBatch> {
     let store = &recording.store;
-    let (header, program, totals) = (store.header(), store.program(), store.totals());
+    let header = store.header();
+    let program = store.program();
+    let totals = store.totals();
     // Spark reads no nanoseconds unless it is told to.
     let started = vec![(header.started_ns / 1_000) as i64];
     let started: ArrayRef = Arc::new(TimestampMicrosecondArray::from(started).with_timezone("UTC"));

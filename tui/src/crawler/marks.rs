@@ -130,12 +130,13 @@ pub fn write(store: &Store, marks: &Marks) -> Result<(), String> {
     if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
         return Err(format!("{} is a link: remove it", path.display()));
     }
-    let done = match is_empty {
-        true => fs::remove_file(&path).or_else(|error| match error.kind() {
+    let done = if is_empty {
+        fs::remove_file(&path).or_else(|error| match error.kind() {
             ErrorKind::NotFound => Ok(()),
             _ => Err(error),
-        }),
-        false => files::replace(&path, text.as_bytes()),
+        })
+    } else {
+        files::replace(&path, text.as_bytes())
     };
     done.map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -168,7 +168,8 @@ impl Search {
     /// Returns the steps from a reason down to the event at which the search began.
     fn steps_down(&self, store: &Store, reason: EventId) -> Vec<Step> {
         let mut steps = Vec::new();
-        let (mut at, mut is_link) = (reason, false);
+        let mut at = reason;
+        let mut is_link = false;
         while let Some(event) = store.event(at) {
             steps.push(Step { event, is_link, goes_up: false });
             let Some(&(_, Some((effect, by_link)))) = self.reached.get(&at) else { break };

@@ -70,7 +70,8 @@ impl Results {
     pub fn read(plan: &Plan, earlier: &EarlierLists, run: Option<&Recordings>) -> Results {
         let has_selected = plan.targets.values().any(|target| target.is_woven);
         let mut woven = Woven { has_selected, ..Woven::default() };
-        let (mut methods, mut libraries) = (BTreeSet::new(), SharedLibraries::default());
+        let mut methods = BTreeSet::new();
+        let mut libraries = SharedLibraries::default();
         for (file, listing) in listings(&plan.dir) {
             if is_current(plan, &listing) && !earlier.is_outdated(&file) {
                 woven.is_new |= !earlier.has(&file);
@@ -94,7 +95,8 @@ impl Woven {
         for Left { method, message, asked_by, .. } in
             self.skipped.iter().chain(&self.light).filter(is_refused)
         {
-            let (message, asked_by) = (message.as_deref(), asked_by.as_deref());
+            let message = message.as_deref();
+            let asked_by = asked_by.as_deref();
             match all
                 .iter_mut()
                 .find(|other| other.message == message && other.asked_by == asked_by)
@@ -160,8 +162,11 @@ fn recorded(
     let mut run = Run { doubts, ..Run::default() };
     // A process has a recording for each shared library with a core, and for each file of a
     // rotation.
-    let (mut processes, mut unreadable) = (BTreeSet::new(), 0);
-    let (mut builder, mut contexts, mut stores) = (Builder::new(), None::<Contexts>, Vec::new());
+    let mut processes = BTreeSet::new();
+    let mut unreadable = 0;
+    let mut builder = Builder::new();
+    let mut contexts = None::<Contexts>;
+    let mut stores = Vec::new();
     for path in files {
         match Store::open(&path) {
             Ok(store) => {

@@ -55,8 +55,9 @@ pub enum Policy {
 
 fn parse_budget(text: &str) -> Result<u64, String> {
     let bytes = parse_size(text)?;
-    match BUDGETS.contains(&bytes) {
-        true => Ok(bytes),
-        false => Err(format!("a recording takes 1MiB to 1TiB, and this is {bytes} bytes")),
+    if BUDGETS.contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(format!("a recording takes 1MiB to 1TiB, and this is {bytes} bytes"))
     }
 }

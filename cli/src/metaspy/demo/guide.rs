@@ -64,7 +64,8 @@ fn why_so_often(store: &Store) -> Vec<String> {
 }
 
 fn which_change(store: &Store) -> Vec<String> {
-    let (changes, layouts) = (calls(store, "change"), calls(store, "layout"));
+    let changes = calls(store, "change");
+    let layouts = calls(store, "layout");
     lines([
         format!("Any: {} changes led to {} layouts.", sized(&changes), sized(&layouts)),
         "The list has them: a typed letter, a new row, a pointer that moves. `←` goes".into(),

@@ -94,7 +94,8 @@ pub fn record(
         hurry: true,
         ..End::default()
     };
-    let (name, elements) = (page.name().to_owned(), page.elements());
+    let name = page.name().to_owned();
+    let elements = page.elements();
     let began = Instant::now();
     story::run(page, end)?;
     let took = began.elapsed();
@@ -106,7 +107,8 @@ pub fn record(
     )?;
     let ended = counts(&live::open(file)?, out)?;
     warn_if_spent(file, limits)?;
-    let (spelled, size) = (file_name(file), short_bytes(on_disk(file)));
+    let spelled = file_name(file);
+    let size = short_bytes(on_disk(file));
     writeln!(out, "\n{spelled}: {size}. Now:  metaspy open {spelled}\n")?;
     let store = live::open(file)?;
     if store.totals().stored > SEARCHED_AT_ONCE {

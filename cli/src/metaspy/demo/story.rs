@@ -36,7 +36,8 @@ pub fn open(page: Option<&Path>) -> Result<Page> {
     match page {
         None => Ok(Page::shipped()),
         Some(path) => Page::open(path, PageLimits::default()).map_err(|error| {
-            let (name, text) = (path.display().to_string(), error.to_string());
+            let name = path.display().to_string();
+            let text = error.to_string();
             say(if text.contains(&name) { text } else { format!("{name}: {text}") })
         }),
     }

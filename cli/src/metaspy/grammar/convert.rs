@@ -25,7 +25,8 @@ pub fn report(
     let alternatives =
         (0..grammar.alternatives().len()).map(|at| alternative(grammar, coverage, at));
     let mut stopped = Named::default();
-    let (mut accepted_inputs, mut rejections) = (Vec::new(), Vec::new());
+    let mut accepted_inputs = Vec::new();
+    let mut rejections = Vec::new();
     for input in &coverage.inputs {
         match &input.verdict {
             Verdict::Accepted => accepted_inputs.push(input.name.clone()),

@@ -75,9 +75,10 @@ impl Corpus {
         let mut lines_taken = false;
         for place in places {
             if place == Path::new("-") {
-                match lines_taken {
-                    false => corpus.take_lines()?,
-                    true => corpus.skipped.repeated += 1,
+                if lines_taken {
+                    corpus.skipped.repeated += 1
+                } else {
+                    corpus.take_lines()?
                 }
                 lines_taken = true;
                 continue;
@@ -104,9 +105,10 @@ impl Corpus {
             match entry {
                 // Pipes and devices are no files: to read one might wait for ever.
                 Ok(entry) if entry.file_type().is_file() => {
-                    match globs.is_none_or(|globs| takes(globs, root, entry.path())) {
-                        true => self.take_file(entry.path()),
-                        false => self.skipped.excluded += 1,
+                    if globs.is_none_or(|globs| takes(globs, root, entry.path())) {
+                        self.take_file(entry.path())
+                    } else {
+                        self.skipped.excluded += 1
                     }
                 }
                 Ok(_) => {}
@@ -128,13 +130,16 @@ impl Corpus {
 
     fn take_file(&mut self, path: &Path) {
         match fs::canonicalize(path) {
-            Ok(real) => match self.met.insert(real) {
-                true => self.found.push(CorpusInput {
-                    name: name_of(path),
-                    origin: Origin::File(path.to_owned()),
-                }),
-                false => self.skipped.repeated += 1,
-            },
+            Ok(real) => {
+                if self.met.insert(real) {
+                    self.found.push(CorpusInput {
+                        name: name_of(path),
+                        origin: Origin::File(path.to_owned()),
+                    })
+                } else {
+                    self.skipped.repeated += 1
+                }
+            }
             Err(error) => self.skipped.unreadable.push(|| format!("{} ({error})", name_of(path))),
         }
     }

@@ -14,7 +14,8 @@ struct Rect {
 
 impl Rect {
     fn union(self, other: Rect) -> Rect {
-        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
+        let x = self.x.min(other.x);
+        let y = self.y.min(other.y);
         Rect { x, y, right: self.right.max(other.right), bottom: self.bottom.max(other.bottom) }
     }
 }

@@ -98,7 +98,8 @@ impl fmt::Display for PageError {
             ),
             PageError::TooLarge { bytes, limit } => {
                 let mib = |bytes: u64| bytes as f64 / (1 << 20) as f64;
-                let (is, may) = (mib(*bytes), mib(*limit));
+                let is = mib(*bytes);
+                let may = mib(*limit);
                 write!(
                     f,
                     "the page is too large: {is:.1} MiB, the limit is {may:.1} MiB; give a smaller one"

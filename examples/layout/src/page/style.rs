@@ -148,7 +148,8 @@ fn flex(value: &str, pixels: &str, style: &mut Style) {
         "initial" => (0.0, 1.0, Dimension::auto()),
         _ => {
             let mut shares = value.split_whitespace().map_while(share);
-            let (grow, shrink) = (shares.next().unwrap_or(1.0), shares.next().unwrap_or(1.0));
+            let grow = shares.next().unwrap_or(1.0);
+            let shrink = shares.next().unwrap_or(1.0);
             // A bare number as third part is a basis of zero; `to_pixels` has given it a unit.
             let basis = pixels
                 .split_whitespace()
@@ -176,7 +177,8 @@ fn share(value: &str) -> Option<f32> {
 
 fn tracks(pixels: &str) -> Option<Vec<GridTemplateComponent<String>>> {
     // The words of a track list stand apart, but not those in parentheses.
-    let (mut open, mut parts) = (0, vec![String::new()]);
+    let mut open = 0;
+    let mut parts = vec![String::new()];
     for letter in pixels.chars() {
         match letter {
             '(' => open += 1,

@@ -112,7 +112,9 @@ impl Text {
             AvailableSpace::MinContent => 0.0,
             AvailableSpace::MaxContent => f32::INFINITY,
         };
-        let (mut lines, mut width, mut widest) = (0u32, 0.0f32, 0.0f32);
+        let mut lines = 0u32;
+        let mut width = 0.0f32;
+        let mut widest = 0.0f32;
         for word in &self.words {
             let longer = width + word.gap + word.width;
             if lines == 0 || word.begins_line || longer > limit {

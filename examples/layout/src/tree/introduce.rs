@@ -32,7 +32,8 @@ impl Scene {
 
     /// Registers the name of a node, its owner, and the caches that depend on it.
     pub(super) fn introduce_node(&self, id: NodeId) {
-        let (node, subject) = (&self[id], self.subject(id));
+        let node = &self[id];
+        let subject = self.subject(id);
         label(subject, self.label(id));
         if let Some(owner) = node.owner {
             relate("owner", subject, self.subject(owner));

@@ -49,8 +49,11 @@ fn the_cells_of_a_column_are_equally_wide() {
 #[test]
 fn a_node_remembers_every_change_that_made_it_dirty() {
     let mut scene = scene("<div><p>one</p><h1>two</h1></div>");
-    let (p, h1, div) = (find(&scene, "p"), find(&scene, "h1"), find(&scene, "div"));
-    let (first, second) = (Change::Type { node: p, letter: 'x' }, Change::Hover { node: h1 });
+    let p = find(&scene, "p");
+    let h1 = find(&scene, "h1");
+    let div = find(&scene, "div");
+    let first = Change::Type { node: p, letter: 'x' };
+    let second = Change::Hover { node: h1 };
     scene.make(first);
     scene.make(second);
     let reasons = |id| scene.reasons(id).map(|cause| cause.change).collect::<Vec<_>>();
@@ -65,7 +68,9 @@ fn a_node_remembers_every_change_that_made_it_dirty() {
 #[test]
 fn a_node_is_laid_out_for_a_change_at_it_below_it_above_it_or_beside_it() {
     let mut scene = scene("<div><p>one</p><h1>two</h1></div>");
-    let (p, h1, div) = (find(&scene, "p"), find(&scene, "h1"), find(&scene, "div"));
+    let p = find(&scene, "p");
+    let h1 = find(&scene, "h1");
+    let div = find(&scene, "div");
     scene.make(Change::Type { node: p, letter: 'x' });
     assert_eq!([p, div, h1].map(|id| scene.why(id, false)), [Why::Dirty, Why::Dirty, Why::Beside]);
     assert_eq!([p, div, h1].map(|id| scene.why(id, true)), [Why::Dirty, Why::Dirty, Why::Needless]);
@@ -76,7 +81,8 @@ fn a_node_is_laid_out_for_a_change_at_it_below_it_above_it_or_beside_it() {
 #[test]
 fn a_section_that_is_shown_again_has_its_old_layout() {
     let mut scene = scene("<div style='display: flex'><p>one</p></div><h1>two</h1>");
-    let (div, before) = (find(&scene, "div"), places(&scene));
+    let div = find(&scene, "div");
+    let before = places(&scene);
     scene.frame(&[Change::Toggle { node: div }], 0.0).unwrap();
     assert_eq!(scene[div].place.size.height, 0.0);
     scene.frame(&[Change::Toggle { node: div }], 0.0).unwrap();
@@ -123,8 +129,10 @@ fn a_page_that_takes_too_long_is_abandoned() {
 fn an_incremental_layout_equals_a_full_layout() {
     for seed in 0..40 {
         let html = random_page(seed);
-        let (mut careful, mut brute) = (scene(&html), scene(&html));
-        let (mut script, mut same) = (Script::new(&careful, seed), Script::new(&brute, seed));
+        let mut careful = scene(&html);
+        let mut brute = scene(&html);
+        let mut script = Script::new(&careful, seed);
+        let mut same = Script::new(&brute, seed);
         for frame in 0..60 {
             careful.frame(&script.frame(&careful), 0.0).unwrap();
             same.frame(&brute).into_iter().for_each(|change| brute.make(change));

@@ -45,9 +45,10 @@ impl Call<'_> {
         {
             attrs.push(parse_quote!(#[track_caller]));
         }
-        match Call::is_async(sig, block) {
-            true => future::hook(self, sig, block),
-            false => self.hook_body(sig, block)?,
+        if Call::is_async(sig, block) {
+            future::hook(self, sig, block)
+        } else {
+            self.hook_body(sig, block)?
         }
         Ok(())
     }
@@ -144,9 +145,10 @@ impl Call<'_> {
     }
 
     fn value_statement(&self, shows_value: bool) -> TokenStream {
-        match shows_value {
-            true => quote_spanned!(Span::mixed_site()=> __call.returns(&__value);),
-            false => TokenStream::new(),
+        if shows_value {
+            quote_spanned!(Span::mixed_site()=> __call.returns(&__value);)
+        } else {
+            TokenStream::new()
         }
     }
 }

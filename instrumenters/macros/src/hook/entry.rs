@@ -25,7 +25,8 @@ impl Entry<'_> {
     pub fn tokens(&self) -> TokenStream {
         let krate = self.call.krate;
         let offered = self.receiver().filter(|_| self.call.self_type == SelfType::Static);
-        let (caller, subject) = (self.caller(), self.subject());
+        let caller = self.caller();
+        let subject = self.subject();
         let enter = match (self.arguments(), &self.call.options.subject, self.receiver()) {
             (Some(arguments), ..) => {
                 let receiver = offered.map(
@@ -119,7 +120,8 @@ impl Entry<'_> {
     /// Generates statements that show the arguments, or `None` if there are none to show.
     pub fn arguments(&self) -> Option<TokenStream> {
         let args = self.call.options.args.iter().map(|argument| {
-            let (name, value) = (argument.name.unraw().to_string(), &argument.value);
+            let name = argument.name.unraw().to_string();
+            let value = &argument.value;
             // With this span, the compiler's error points at an argument that is not `Debug`.
             let shown = quote_spanned!(Span::mixed_site().located_at(value.span())=> &(#value));
             quote_spanned!(Span::mixed_site()=> __reify.arg(#name, #shown);)

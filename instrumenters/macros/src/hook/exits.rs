@@ -30,7 +30,8 @@ impl VisitMut for Exits<'_> {
     fn visit_expr_return_mut(&mut self, exit: &mut ExprReturn) {
         visit_mut::visit_expr_return_mut(self, exit);
         if let Some(value) = &exit.expr {
-            let (ty, announce) = (self.ty, self.announce);
+            let ty = self.ty;
+            let announce = self.announce;
             let value = quote_spanned!(Span::mixed_site()=> {
                 let __value: #ty = #value;
                 #[allow(unreachable_code)]

@@ -23,7 +23,8 @@ pub fn hook(call: &Call<'_>, sig: &Signature, block: &mut Block) {
         replace(block, quote_spanned!(Span::mixed_site()=> #before #polled));
     } else if let Some(made) = tail(sig, block) {
         let output = returned(sig).and_then(output::of_future).unwrap_or(Output::Opaque);
-        let (capture, stmts) = (&made.capture, &made.block.stmts);
+        let capture = &made.capture;
+        let stmts = &made.block.stmts;
         let polled = polled(
             call,
             &output,
@@ -50,13 +51,15 @@ pub fn is_tail(sig: &Signature, block: &Block) -> bool {
 fn before(call: &Call<'_>, sig: &Signature) -> TokenStream {
     let Call { krate, statics, site, .. } = call;
     let entry = Entry { call, sig };
-    let (subject, caller) = (entry.subject(), entry.caller());
+    let subject = entry.subject();
+    let caller = entry.caller();
     let shown = entry.arguments().map(|arguments| {
         quote_spanned!(Span::mixed_site()=>
             #caller
-            let __shown = match __site.is_armed() {
-                true => #krate::__private::show(__site, __subject, |__reify| { #arguments }),
-                false => #krate::__private::Shown::NOTHING,
+            let __shown = if __site.is_armed() {
+                #krate::__private::show(__site, __subject, |__reify| { #arguments })
+            } else {
+                #krate::__private::Shown::NOTHING
             };
         )
     });
@@ -88,11 +91,10 @@ fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream 
         }
         _ => quote_spanned!(Span::mixed_site()=> { #value #krate::__private::Outcome::Returned }),
     };
-    let made = match call.options.args.is_empty() && call.options.caller.is_none() {
-        true => quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::new(__site)),
-        false => {
-            quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::showing(__site, __shown))
-        }
+    let made = if call.options.args.is_empty() && call.options.caller.is_none() {
+        quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::new(__site))
+    } else {
+        quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::showing(__site, __shown))
     };
     let names = match (&value, output.shows_outcome()) {
         (Some(_), _) => quote_spanned!(Span::mixed_site()=> __value, __returned),

@@ -125,7 +125,8 @@ struct Holes {
 
 impl Holes {
     fn made_in(ty: &Type) -> (Type, Holes) {
-        let (mut holes, mut ty) = (Holes::default(), ty.clone());
+        let mut holes = Holes::default();
+        let mut ty = ty.clone();
         holes.visit_type_mut(&mut ty);
         (ty, holes)
     }

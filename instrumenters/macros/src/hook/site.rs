@@ -18,7 +18,8 @@ pub struct Place {
 impl Place {
     /// Returns the position from the first token of the signature to the last token of the body.
     pub fn of(first: Span, last: Span) -> Place {
-        let (first, last) = (first.unwrap(), last.unwrap());
+        let first = first.unwrap();
+        let last = last.unwrap();
         let line = first.line() as u32;
         Place { file: first.file(), lines: (line, (last.end().line() as u32).max(line)) }
     }
@@ -88,7 +89,8 @@ impl Definition<'_> {
 
     /// Generates the static alone, beside an item, under the conditions of the function.
     pub fn beside(&self, attrs: &[Attribute]) -> TokenStream {
-        let (conditions, item) = (conditions(attrs), self.item());
+        let conditions = conditions(attrs);
+        let item = self.item();
         quote!(#(#conditions)* const _: () = { #item };)
     }
 
@@ -101,7 +103,9 @@ impl Definition<'_> {
         function: &Ident,
         receiver: &TokenStream,
     ) -> TokenStream {
-        let (krate, conditions, item) = (self.krate, conditions(attrs), self.item());
+        let krate = self.krate;
+        let conditions = conditions(attrs);
+        let item = self.item();
         let name = format_ident!("{}", site_ref::sibling(function), span = Span::mixed_site());
         quote_spanned!(Span::mixed_site()=>
             #(#conditions)*

@@ -40,7 +40,8 @@ impl Within {
             owner.ty = Some(name.value());
         }
         let self_type = SelfType::of(&item.generics, &item.self_ty);
-        let (mut defined, mut written) = (None, None);
+        let mut defined = None;
+        let mut written = None;
         if self_type == SelfType::Generic {
             written = written_path(&item.self_ty);
         } else {

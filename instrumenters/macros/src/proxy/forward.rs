@@ -43,7 +43,9 @@ impl Forwarder<'_> {
             ),
         };
         let arguments = arguments(&mut sig)?;
-        let (inner, of, name) = (self.inner, self.of, &sig.ident);
+        let inner = self.inner;
+        let of = self.of;
+        let name = &sig.ident;
         let turbofish = turbofish(&sig);
         let all = receiver.into_iter().chain(arguments);
         let call =
@@ -61,14 +63,20 @@ impl Forwarder<'_> {
     }
 
     pub fn assoc_type(&self, assoc: &TraitItemType) -> ImplItem {
-        let (inner, of, name, generics) = (self.inner, self.of, &assoc.ident, &assoc.generics);
+        let inner = self.inner;
+        let of = self.of;
+        let name = &assoc.ident;
+        let generics = &assoc.generics;
         let (_, arguments, conditions) = generics.split_for_impl();
         let attrs = assoc.attrs.iter().filter(|attr| is_forwarded(attr));
         parse_quote!(#(#attrs)* type #name #generics = <#inner as #of>::#name #arguments #conditions;)
     }
 
     pub fn assoc_const(&self, assoc: &TraitItemConst) -> ImplItem {
-        let (inner, of, name, ty) = (self.inner, self.of, &assoc.ident, &assoc.ty);
+        let inner = self.inner;
+        let of = self.of;
+        let name = &assoc.ident;
+        let ty = &assoc.ty;
         let attrs = assoc.attrs.iter().filter(|attr| is_forwarded(attr));
         parse_quote!(#(#attrs)* const #name: #ty = <#inner as #of>::#name;)
     }

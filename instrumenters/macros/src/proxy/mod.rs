@@ -38,7 +38,8 @@ pub fn declare(options: Options, mut item: ItemTrait) -> Result<TokenStream> {
 }
 
 fn structure(krate: &Path, name: &Ident, item: &ItemTrait) -> TokenStream {
-    let (vis, of) = (&item.vis, &item.ident);
+    let vis = &item.vis;
+    let of = &item.ident;
     let doc = format!("Any `{of}`, so that its methods can be observed: it forwards them all.");
     quote_spanned!(Span::mixed_site()=>
         #[doc = #doc]

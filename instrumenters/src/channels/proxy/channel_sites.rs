@@ -55,7 +55,9 @@ impl ChannelSites {
             };
             let site =
                 |end: &str| dynamic_sites::site(SiteKind::Announcement, bus, end.to_owned(), at);
-            let (sent, received, missed) = (site("sent"), site("received"), site("missed"));
+            let sent = site("sent");
+            let received = site("received");
+            let missed = site("missed");
             Box::leak(Box::new(ChannelSites {
                 bus,
                 at,
@@ -75,7 +77,8 @@ impl ChannelSites {
 
     /// Registers both sites of a kind.
     pub fn list(&self, kind: &'static str) {
-        let (_, _) = (self.sent_of(kind), self.received_of(kind));
+        let _ = self.sent_of(kind);
+        let _ = self.received_of(kind);
     }
 
     /// Returns the site of sent messages of a kind.

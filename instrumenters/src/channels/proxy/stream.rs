@@ -182,7 +182,8 @@ impl<S: Stream, K: KindOf<S::Item>> SpiedStream<S, K> {
                 .then(|| hook::missed(gaps.missed, subject(), size))
                 .flatten();
         }
-        let (kind, sites) = (&self.kind, &mut self.sites);
+        let kind = &self.kind;
+        let sites = &mut self.sites;
         let site = hook::at_meta_level(|| {
             kind.with_kind(item, |kind| met(sites, self.name, kind, self.at))
         });

@@ -18,7 +18,8 @@ pub(super) struct ThreadWaker {
 impl ThreadWaker {
     /// Creates the waker of this thread.
     pub fn here() -> Arc<ThreadWaker> {
-        let (rung, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+        let rung = AtomicBool::new(false);
+        let stop = AtomicBool::new(false);
         Arc::new(ThreadWaker { thread: thread::current(), rung, stop })
     }
 
@@ -58,7 +59,8 @@ impl Wake for ThreadWaker {
 /// Waits for the future. Returns `None` if the thread has to stop before.
 pub(super) fn until_stopped<F: Future>(thread: &Arc<ThreadWaker>, future: F) -> Option<F::Output> {
     let waker = Waker::from(Arc::clone(thread));
-    let (mut context, mut future) = (Context::from_waker(&waker), pin!(future));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
     loop {
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return Some(value);

@@ -167,7 +167,8 @@ impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
 
     /// Records the announcements before now. Later announcements do not keep the thread.
     fn drain(&mut self) {
-        let (began, mut left) = (Instant::now(), self.source.waiting());
+        let began = Instant::now();
+        let mut left = self.source.waiting();
         while left != Some(0) && (left.is_some() || began.elapsed() < LAST_LOOK) {
             let taken = match hook::at_meta_level(|| poll_once(self.source.receive())) {
                 Some(Some(heard)) => self.take(heard),

@@ -66,11 +66,12 @@ pub(super) fn check_nesting(source: &Source) -> Result<(), GrammarError> {
 /// Checks how often the numbers in braces copy the terms of a parsed rule.
 pub(super) fn check_copies(name: &str, rule: Pair<'_, Rule>) -> Result<(), GrammarError> {
     let line = rule.line_col().0;
-    match copies(rule) > COPIES {
-        true => Err(too_much(format!(
+    if copies(rule) > COPIES {
+        Err(too_much(format!(
             "{name}, line {line}: numbers in braces make more than {COPIES} copies of a term"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
@@ -124,7 +125,8 @@ fn tokens(text: &str) -> impl Iterator<Item = (usize, char)> {
 
 /// Returns the bytes of a comment, which may contain nested comments.
 fn comment(text: &str) -> usize {
-    let (mut at, mut depth) = (0, 0_usize);
+    let mut at = 0;
+    let mut depth = 0_usize;
     let bytes = text.as_bytes();
     while at + 1 < bytes.len() {
         match &bytes[at..at + 2] {

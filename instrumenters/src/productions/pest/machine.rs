@@ -74,7 +74,8 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
     fn rule_inside(&mut self, rule: u32, state: State<'g>) -> Step<'g> {
         let grammar = self.grammar;
         let program = &grammar.programs[rule as usize];
-        let (id, body) = (Id(rule + 1), &program.body);
+        let id = Id(rule + 1);
+        let body = &program.body;
         match program.kind {
             Kind::Normal => state.rule(id, |state| self.node(body, state)),
             Kind::Silent => state.check_stack_limit().and_then(|state| self.node(body, state)),
@@ -154,7 +155,8 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
     }
 
     fn choice(&mut self, first: u32, alternatives: &'g [Node], state: State<'g>) -> Step<'g> {
-        let (at, atomicity) = (state.position().pos(), state.atomicity());
+        let at = state.position().pos();
+        let atomicity = state.atomicity();
         let mut result = Err(state);
         for (number, alternative) in alternatives.iter().enumerate() {
             let Err(state) = result else { break };

@@ -88,7 +88,8 @@ fn reach<'g>(rules: &[Node<'g>], start: &'g str) -> HashSet<&'g str> {
 /// Returns an expression and all its parts, in the order of the text. (The iterators of `pest_meta`
 /// leave out tags, the repetitions of its extras, and restored parts.)
 fn all<'e, E>(root: &'e E, inside: impl Fn(&'e E) -> Vec<&'e E>) -> Vec<&'e E> {
-    let (mut found, mut todo) = (Vec::new(), vec![root]);
+    let mut found = Vec::new();
+    let mut todo = vec![root];
     while let Some(expr) = todo.pop() {
         found.push(expr);
         todo.extend(inside(expr).into_iter().rev());

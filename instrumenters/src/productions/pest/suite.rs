@@ -123,8 +123,12 @@ impl<'g> Suite<'g> {
                 Verdict::Accepted | Verdict::Stopped(_) => None,
             };
             if let (true, Some(text)) = (has_dead || stopped_at.is_some(), read(input)) {
-                let (grammar, properties, trials) = (self.grammar, &*self.properties, &*trials);
-                let (steps, found, text) = (self.limits.steps, &mut found, &*text);
+                let grammar = self.grammar;
+                let properties = &*self.properties;
+                let trials = &*trials;
+                let steps = self.limits.steps;
+                let found = &mut found;
+                let text = &*text;
                 let mut search = ShadowSearch {
                     grammar,
                     properties,

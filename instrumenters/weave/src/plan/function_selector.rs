@@ -66,7 +66,8 @@ impl FromStr for FunctionSelector {
     type Err = FunctionSelectorError;
 
     fn from_str(text: &str) -> Result<Self, FunctionSelectorError> {
-        let (mut path, mut predicates) = (None, Vec::new());
+        let mut path = None;
+        let mut predicates = Vec::new();
         let mut rest = text.trim();
         while !rest.is_empty() {
             let (word, behind) = rest.split_at(word_end(rest));
@@ -130,7 +131,8 @@ impl Predicate {
         }
         let size = word.strip_prefix("lines")?.trim_start();
         let at = size.find(|c: char| !matches!(c, '<' | '>' | '='))?;
-        let (sign, number) = (&size[..at], size[at..].trim().parse::<u32>().ok()?);
+        let sign = &size[..at];
+        let number = size[at..].trim().parse::<u32>().ok()?;
         match sign {
             "<" => number.checked_sub(1).map(|most| Predicate::Lines(0, most)),
             "<=" => Some(Predicate::Lines(0, number)),

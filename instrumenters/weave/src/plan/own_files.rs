@@ -17,12 +17,10 @@ const MOST: u64 = 1 << 30;
 pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_unnoted(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > MOST {
-        true => Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it has more than {MOST} bytes"),
-        )),
-        false => Ok(bytes),
+    if bytes.len() as u64 > MOST {
+        Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {MOST} bytes")))
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -51,9 +49,10 @@ pub fn create_anew(path: &Path) -> io::Result<File> {
 
 /// Opens a file for a lock, and creates it if it does not exist.
 pub fn open_lock(path: &Path) -> io::Result<File> {
-    let is_regular = |file: fs::Metadata| match file.is_file() {
-        true => Ok(()),
-        false => {
+    let is_regular = |file: fs::Metadata| {
+        if file.is_file() {
+            Ok(())
+        } else {
             Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file: remove it"))
         }
     };

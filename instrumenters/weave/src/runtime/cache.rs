@@ -142,7 +142,8 @@ fn own(dir: &Path) -> Result<()> {
     let ours = create_anew(&probe).and_then(|file| file.metadata());
     let _ = fs::remove_file(probe);
     #[cfg_attr(not(unix), expect(unused_variables, reason = "only the owner is compared"))]
-    let (ours, theirs) = (ours?, fs::metadata(dir)?);
+    let ours = ours?;
+    let theirs = fs::metadata(dir)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -216,7 +217,8 @@ mod tests {
     fn a_damaged_entry_is_built_again() {
         let cache = Cache::new("damaged");
         cache.check("core", 1);
-        let (lib, list) = (cache.0.join("core/lib"), cache.0.join("core").join(LIST));
+        let lib = cache.0.join("core/lib");
+        let list = cache.0.join("core").join(LIST);
         fs::write(&lib, "buil").expect("it is written");
         cache.check("core", 2);
         fs::remove_file(&lib).expect("it is there");

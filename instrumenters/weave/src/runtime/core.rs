@@ -189,11 +189,12 @@ impl Build<'_> {
         let mut more = more.into_iter().filter(|(_, is_offline)| *is_offline || !offline);
         // The user can repair the first of several failures.
         more.find_map(|(from, is_offline)| once(from, is_offline).ok()).ok_or(first).with_context(
-            || match offline {
-                true => {
+            || {
+                if offline {
                     "metaspy's core cannot be built; without --offline cargo fetches what it needs"
+                } else {
+                    "metaspy's core cannot be built"
                 }
-                false => "metaspy's core cannot be built",
             },
         )
     }

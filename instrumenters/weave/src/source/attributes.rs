@@ -257,7 +257,8 @@ fn is_known(path: &Path) -> bool {
             OF_STD.contains(&name) || PASSING.iter().any(|known| known.names.contains(&name))
         }
         [first, .., last] => {
-            let (first, last) = (first.as_str(), last.as_str());
+            let first = first.as_str();
+            let last = last.as_str();
             // A module of the crate may be called `test`, and its import is no macro.
             let is_local = ["crate", "self", "super"].contains(&first) && OF_STD.contains(&last);
             is_local

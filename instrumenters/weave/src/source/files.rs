@@ -75,8 +75,10 @@ struct Named {
 /// Reads a crate from its root on. Missing files, as of modules under conditions, are skipped.
 pub fn read(root: &Path) -> io::Result<CrateSource> {
     let mut source = CrateSource::default();
-    let (mut places, mut seen) = (BTreeMap::new(), BTreeSet::new());
-    let (path, condition) = (root.to_owned(), Condition::default());
+    let mut places = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    let path = root.to_owned();
+    let condition = Condition::default();
     let root = Named { path, modules: Vec::new(), is_mod_rs: true, condition, around: Vec::new() };
     let (mut to_read, mut by_macros, mut module_macros) =
         (VecDeque::from([root]), Vec::new(), BTreeSet::new());

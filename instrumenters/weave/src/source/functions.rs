@@ -218,7 +218,8 @@ impl Search<'_> {
         };
         let close = block.brace_token.span.close().byte_range().start;
         let body = self.offset + body_start(self.source, attrs, block)..self.offset + close;
-        let (modules, name) = (self.modules.clone(), self.owners.join("::"));
+        let modules = self.modules.clone();
+        let name = self.owners.join("::");
         let skipped = skipped.map(Cow::Borrowed);
         let (scope, self_type, returned) =
             (self.scope, self.self_type.take(), Returned::new(&sig.output));
@@ -460,7 +461,8 @@ impl<'ast> Visit<'ast> for Search<'_> {
         self.scopes[self.scope].declare(item);
         let within = self.condition.and(&Condition::of_item(item));
         let around = std::mem::replace(&mut self.condition, within);
-        let (scope, condition) = (self.scope, self.condition.clone());
+        let scope = self.scope;
+        let condition = self.condition.clone();
         self.found.types.extend(OfItem::of(item).map(|of| TypeItem { scope, condition, of }));
         self.outside(|search| {
             search.below(attributes::of_item(item), |search| visit::visit_item(search, item))

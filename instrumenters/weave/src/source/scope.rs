@@ -190,9 +190,10 @@ impl TypeRef {
             Type::Path(path) if path.qself.is_some() => TypeRef::Unknown,
             Type::Path(path) => {
                 let is_parameter = |param: &GenericParam| matches!(param, GenericParam::Type(of) if path.path.is_ident(&of.ident));
-                match generics.params.iter().any(is_parameter) {
-                    true => TypeRef::Unknown,
-                    false => TypeRef::Path(Path::new(&path.path)),
+                if generics.params.iter().any(is_parameter) {
+                    TypeRef::Unknown
+                } else {
+                    TypeRef::Path(Path::new(&path.path))
                 }
             }
             Type::Reference(reference) => TypeRef::new(&reference.elem, generics),

@@ -72,9 +72,10 @@ impl Spawn {
             Form::Other => vec![edit(start..end, &format!("{EXTERN_CRATE}::spawned!("), ")")],
             Form::Closure { body, is_expression, .. } => {
                 let because = "let __metaspy_because=__metaspy_cause.because();";
-                let inner = match is_expression {
-                    true => edit(body.clone(), &format!("{{{because}"), "}"),
-                    false => edit(body.clone(), because, ""),
+                let inner = if is_expression {
+                    edit(body.clone(), &format!("{{{because}"), "}")
+                } else {
+                    edit(body.clone(), because, "")
                 };
                 let outer = format!("{{let __metaspy_cause={EXTERN_CRATE}::Cause::carried();");
                 vec![edit(start..end, &outer, "}"), inner]

@@ -56,7 +56,9 @@ impl OfItem {
 /// The variants that may exist as one word: `Circle,Square=5`. `None` if their discriminants are
 /// not known before the program is compiled.
 fn variants(item: &ItemEnum) -> Option<String> {
-    let (mut variants, mut next, mut is_gap) = (Vec::new(), 0_i64, false);
+    let mut variants = Vec::new();
+    let mut next = 0_i64;
+    let mut is_gap = false;
     for variant in &item.variants {
         if !Condition::of(&variant.attrs).is_always() {
             return None;

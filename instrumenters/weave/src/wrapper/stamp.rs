@@ -64,7 +64,8 @@ fn write_of(
     stamp: &str,
 ) -> Result<()> {
     let real = |dir: &Path| fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
-    let (target_dir, real_out_dir) = (real(dir.parent().unwrap_or(dir)), real(out_dir));
+    let target_dir = real(dir.parent().unwrap_or(dir));
+    let real_out_dir = real(out_dir);
     let out_dir_below = real_out_dir.strip_prefix(&target_dir).unwrap_or(&real_out_dir).to_owned();
     let record = CrateStamp { package, root, out_dir: out_dir_below, stamp: stamp.to_owned() };
     let path = dir.join("stamps").join(format!("{}.json", unit(results, out_dir)));

@@ -100,8 +100,10 @@ impl Store {
                 *own = own.wrapping_sub(ticks);
             }
         };
-        let (mut tested, all) = (0, self.totals().stored);
-        let (mut next_report, mut timed) = (0, false);
+        let mut tested = 0;
+        let all = self.totals().stored;
+        let mut next_report = 0;
+        let mut timed = false;
         let mut block = Block::boxed();
         for place in ring.units().into_iter().flat_map(|unit| unit.places(ring)) {
             if tested >= next_report {
@@ -119,7 +121,8 @@ impl Store {
                 let slot = match record {
                     Record::Event(slot) => slot,
                     Record::Mark(mark) => {
-                        let (id, ticks) = (mark.event, mark.words[0]);
+                        let id = mark.event;
+                        let ticks = mark.words[0];
                         if mark.mark == Mark::Polls {
                             match self_times.polled(id) {
                                 Some(call) => add_self(&mut sums, call.row, call.around, ticks),
@@ -135,13 +138,14 @@ impl Store {
                     Some(SPAN_MAX) => self.event(id).and_then(|event| event.span),
                     span => span,
                 };
-                let row = match matcher.matches(ring, &head, &slot, &mut memory) {
-                    true => match reasons.inherited(ring, id, &slot, &tree) {
+                let row = if matcher.matches(ring, &head, &slot, &mut memory) {
+                    match reasons.inherited(ring, id, &slot, &tree) {
                         // The event is its own cause, so the recording is damaged.
                         FIRST_SPECIAL.. => tree.passed(&slot, GONE),
                         chain => chain,
-                    },
-                    false => NO_ROW,
+                    }
+                } else {
+                    NO_ROW
                 };
                 if row != NO_ROW {
                     sums.resize(sums.len().max(row as usize + 1), (0, 0));

@@ -43,7 +43,8 @@ impl Store {
         if n >= total {
             return Position::End;
         }
-        let (mut low, mut high) = (0, self.newest_tick().saturating_add(1));
+        let mut low = 0;
+        let mut high = self.newest_tick().saturating_add(1);
         while low < high {
             let middle = low + (high - low) / 2;
             let before: u64 = chunks.iter().map(|chunk| chunk.before(middle)).sum();

@@ -107,7 +107,8 @@ impl Time {
 
     /// Returns true if the rate was measured over a tenth of a second.
     pub fn is_calibrated(&self) -> bool {
-        let (first, last) = (self.pairs.first(), self.pairs.last());
+        let first = self.pairs.first();
+        let last = self.pairs.last();
         first
             .zip(last)
             .is_some_and(|(first, last)| last.monotonic_ns - first.monotonic_ns > 100_000_000)

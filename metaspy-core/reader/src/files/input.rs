@@ -109,9 +109,10 @@ fn is_device(metadata: &Metadata) -> bool {
 }
 
 fn must_be_regular(metadata: &Metadata) -> io::Result<()> {
-    match metadata.is_file() {
-        true => Ok(()),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    if metadata.is_file() {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
     }
 }
 

@@ -67,7 +67,8 @@ impl Sites {
     fn of(store: &Store, wanted: impl Fn(&str) -> bool) -> Self {
         let mut sites = Sites { bits: Vec::new(), mask: 0 };
         for site in store.sites().iter().filter(|site| wanted(&site.path)) {
-            let (word, place) = (site.id.0 as usize / 64, site.id.0 % 64);
+            let word = site.id.0 as usize / 64;
+            let place = site.id.0 % 64;
             if sites.bits.len() <= word {
                 sites.bits.resize(word + 1, 0);
             }

@@ -207,7 +207,8 @@ fn glob<P, N>(
     any: impl Fn(&P) -> bool,
     same: impl Fn(&P, &N) -> bool,
 ) -> bool {
-    let (mut pattern, mut name) = (0, 0);
+    let mut pattern = 0;
+    let mut name = 0;
     let mut back: Option<(usize, usize)> = None;
     while name < names.len() {
         if pattern < patterns.len() && any(&patterns[pattern]) {

@@ -32,7 +32,8 @@ impl Store {
     /// Only events in the window can be checked.
     pub fn violations(&self, every: &Filter, holds: &Filter, max: usize) -> Violations {
         let ring = self.ring();
-        let (every, holds) = (self.compile(every, 0..=0), self.compile(holds, 0..=3));
+        let every = self.compile(every, 0..=0);
+        let holds = self.compile(holds, 0..=3);
         let mut chunks = ring.chunks();
         chunks.retain(|chunk| every.wants_chunk(chunk));
         let checks = || Check {

@@ -118,7 +118,8 @@ impl Copier<'_> {
     }
 
     fn copy_block(&self, block: &Block, sequence: u64, sum: &mut Summary) {
-        let (input, head) = (self.input, &block.head);
+        let input = self.input;
+        let head = &block.head;
         let to = header::place(sequence, self.whole.blocks) as usize * BLOCK_WORDS;
         let to = &self.blocks[to..to + BLOCK_WORDS];
         let (words, lap, first) = block.raw();
@@ -129,7 +130,8 @@ impl Copier<'_> {
         // Slots before the first stored slot become marks of no kind, so that the others keep their
         // places. Marks of calls that were open when the block began are still needed.
         for at in 1..first {
-            let (from, slot) = (&words[at * SLOT_WORDS..], &to[at * SLOT_WORDS..]);
+            let from = &words[at * SLOT_WORDS..];
+            let slot = &to[at * SLOT_WORDS..];
             let is_open = Commit::unpack(from[0]).site == Mark::Open as u32;
             let site = if is_open { Mark::Open as u32 } else { FIRST_MARK };
             let copied = if is_open {
@@ -244,7 +246,8 @@ impl Copier<'_> {
             Some(Mark::Remote) => [event, a, b],
             Some(Mark::Open) => match OpenCall::read([event, a, b]) {
                 Some(call) => {
-                    let (site, kind) = (input.site(call.site), input.kind(call.kind));
+                    let site = input.site(call.site);
+                    let kind = input.kind(call.kind);
                     OpenCall { id: event_there, site, kind, ..call }.words()
                 }
                 None => [event, a, b],

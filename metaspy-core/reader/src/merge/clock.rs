@@ -196,7 +196,8 @@ pub(super) fn settle(placed: &mut [AlignedClock], crossings: &[Crossing]) -> Vec
     for (domain, all) in all.iter_mut().enumerate().skip(1) {
         let mut bounds = Bounds::default();
         for crossing in crossings {
-            let (from, to) = (&placed[crossing.from], &placed[crossing.to]);
+            let from = &placed[crossing.from];
+            let to = &placed[crossing.to];
             // Nanoseconds from sending to receipt.
             let later = to.line.ns(crossing.received) - from.line.ns(crossing.sent);
             if to.domain == domain && from.domain < domain {

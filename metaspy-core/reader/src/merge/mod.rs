@@ -258,15 +258,17 @@ fn plan(
     for ((store, placed), process) in stores.iter().zip(placed).zip(processes) {
         let rows = (store.layout().lanes.len / lane_row::WORDS) as u64;
         let lanes = store.words().acquire(sb::LANES_USED).min(rows) as u32;
-        let (ring, folds) = (store.ring(), store.ring().folds());
+        let ring = store.ring();
+        let folds = store.ring().folds();
         let input = Input {
             store: store.clone(),
             place: plan.whole.blocks,
             places: ring.places(),
             // A ring that grows keeps its ids for a while.
-            reserved: match store.is_live() && stores.len() > 1 {
-                true => ring.places().next_power_of_two().min(store.layout().blocks),
-                false => ring.places(),
+            reserved: if store.is_live() && stores.len() > 1 {
+                ring.places().next_power_of_two().min(store.layout().blocks)
+            } else {
+                ring.places()
             },
             kept: filter.map(|filter| Kept::select(store, filter, &folds, watch)),
             lane: plan.lanes,

@@ -153,7 +153,8 @@ impl Arena {
             self.entry(Entry::Label, subject.kind.0.into(), &[subject.key], &[label]);
         }
         for (name, from, to) in names.relations.all() {
-            let (from, to) = (input.subject(from), input.subject(to));
+            let from = input.subject(from);
+            let to = input.subject(to);
             let kinds = two_kinds(from.kind, to.kind);
             self.entry(Entry::Relation, kinds, &[from.key, to.key], &[name]);
         }

@@ -46,7 +46,8 @@ pub(super) fn is_of_one_process(one: &Store, other: &Store) -> bool {
 /// Counts the files of rotations that precede the given recordings, and returns whether further
 /// files follow.
 pub(super) fn absent_files(sources: &[Store]) -> (u64, bool) {
-    let (mut earlier, mut has_later) = (0_u64, false);
+    let mut earlier = 0_u64;
+    let mut has_later = false;
     for (at, first) in sources.iter().enumerate() {
         let is_first = !sources[..at].iter().any(|other| is_of_one_process(other, first));
         let rotated: Vec<Header> = sources[at..]
@@ -77,7 +78,8 @@ pub(super) fn processes(sources: &[(String, Store)]) -> Vec<Process> {
     }
     let mut labels: HashMap<String, usize> = HashMap::new();
     let process = |(source, store): &(String, Store)| {
-        let (name, pid) = (store.program().name.clone(), store.header().pid);
+        let name = store.program().name.clone();
+        let pid = store.header().pid;
         let mut label = match names[name.as_str()] {
             1 if !name.is_empty() => name.clone(),
             _ => format!("{name} {pid}").trim_start().to_owned(),
@@ -88,7 +90,8 @@ pub(super) fn processes(sources: &[(String, Store)]) -> Vec<Process> {
         if *count > 1 {
             label = format!("{label} ({count})");
         }
-        let (source, ended) = (source.clone(), store.end_state());
+        let source = source.clone();
+        let ended = store.end_state();
         Process { label, name, pid, source, lanes: 0..0, ended, clock: 0, moved_ns: 0 }
     };
     sources.iter().map(process).collect()

@@ -37,7 +37,9 @@ impl Rows {
 /// Returns rows for a fact that an older recording does not state: the time of these calls may
 /// count twice.
 fn may_count_twice(row: &Row) -> impl Iterator<Item = Row> {
-    let (key, who, total) = (row.0[KEY], row.0[WHO], row.0[TOTAL]);
+    let key = row.0[KEY];
+    let who = row.0[WHO];
+    let total = row.0[TOTAL];
     let is_timed = row.0[TIMED] != 0;
     [Again::MaybeInSite, Again::MaybeInSubject].into_iter().filter(move |_| is_timed).map(
         move |again| {
@@ -50,7 +52,8 @@ fn may_count_twice(row: &Row) -> impl Iterator<Item = Row> {
 }
 
 fn renumbered(input: &Input, row: Row) -> [u64; ROW_WORDS] {
-    let (who, again) = (row.who(), row.again());
+    let who = row.who();
+    let again = row.again();
     let mut words = row.0;
     words[WHO] = Who {
         site: if again.is_some() { who.site } else { input.site(who.site) },

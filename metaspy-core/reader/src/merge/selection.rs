@@ -77,8 +77,10 @@ fn write(output: &OutputMemory, watch: &Watch<'_>, out: &mut dyn Write) -> io::R
 pub(super) fn summarise(output: &OutputMemory) {
     let store = Store::mapped(Mapped::memory(output.region()), Medium::Memory)
         .expect("it was written as recordings are");
-    let (ring, layout) = (store.ring(), store.layout());
-    let (mut blocks, mut events) = (0, 0);
+    let ring = store.ring();
+    let layout = store.layout();
+    let mut blocks = 0;
+    let mut events = 0;
     let mut block = Block::boxed();
     for chunk in 0..ring.chunk_count() {
         let mut sum = Summary::EMPTY;

@@ -59,7 +59,8 @@ impl Dice {
 
 /// Fills a recording at random: nested events of both lanes, links, rows of tallies.
 fn fill(writer: &mut Writer, dice: &mut Dice, first_site: u32) {
-    let (mut tick, mut last) = (1_000, [None; 2]);
+    let mut tick = 1_000;
+    let mut last = [None; 2];
     for _ in 0..dice.roll(9_000) {
         tick += dice.roll(40);
         let lane = dice.roll(2) as u32;
@@ -130,10 +131,12 @@ fn counts(store: &Store, by: By) -> BTreeMap<String, [u64; 6]> {
 fn what_is_counted_of_the_whole_is_the_sum_of_its_parts() {
     for seed in 1..6 {
         let mut dice = Dice(seed * 0x9E37_79B9);
-        let (mut one, mut two) = (process(10, "one"), process(11, "two"));
+        let mut one = process(10, "one");
+        let mut two = process(11, "two");
         fill(&mut one, &mut dice, 1);
         fill(&mut two, &mut dice, 2);
-        let (one, two) = (one.store(), two.store());
+        let one = one.store();
+        let two = two.store();
         let whole = merged(&[("one.spy", one.clone()), ("two.spy", two.clone())]);
         let found = whole.verify();
         assert!(found.is_sound(), "seed {seed}: {found:?}");
@@ -187,7 +190,8 @@ fn what_is_counted_of_the_whole_is_the_sum_of_its_parts() {
 
 #[test]
 fn sites_are_shared_and_subjects_are_each_processs_own() {
-    let (mut one, mut two) = (process(10, "one"), process(11, "two"));
+    let mut one = process(10, "one");
+    let mut two = process(11, "two");
     for (writer, site) in [(&mut one, 1), (&mut two, 2)] {
         for kind in [1, ACROSS] {
             writer.event(Draft {
@@ -235,7 +239,8 @@ fn sites_are_shared_and_subjects_are_each_processs_own() {
 /// Builds two recordings: a client sends its event to a server. By the server's clock the message
 /// arrives 40 ns earlier.
 fn crossing(server_base: u64) -> (Writer, EventId, Writer, EventId, u64) {
-    let (mut client, mut server) = (process(10, "client"), process(11, "server"));
+    let mut client = process(10, "client");
+    let mut server = process(11, "server");
     let request = client.event(Draft { start: 1_000, span: Some(500), ..Draft::default() });
     let number = span::of_event(request.raw(), client.get(sb::SPAN_WORD));
     client.mark(0, 1_100, Mark::Sent, [request.raw(), number, 9]);
@@ -261,8 +266,10 @@ fn a_cause_in_another_process_is_the_event_there() {
     assert_eq!(server.store().causes(handle).origin(), Origin::Remote(remote));
     let whole = merged(&[("client.spy", client.store()), ("server.spy", server.store())]);
     let all = whole.forward(Position::Start, &Filter::all(), 10, 1_000).events;
-    let (sender, receiver) = (all.iter().find(|event| event.lane.0 == 0), all.last());
-    let (sender, receiver) = (sender.expect("the request"), receiver.expect("what it led to"));
+    let sender = all.iter().find(|event| event.lane.0 == 0);
+    let receiver = all.last();
+    let sender = sender.expect("the request");
+    let receiver = receiver.expect("what it led to");
     assert_eq!(sender.id.slot(), request.slot());
     let mut causes = whole.causes(receiver.id);
     assert_eq!(causes.by_ref().map(|event| event.id).collect::<Vec<_>>(), [sender.id]);
@@ -270,7 +277,8 @@ fn a_cause_in_another_process_is_the_event_there() {
     let index = EffectsIndex::build(&whole, |_, _| true).expect("it was not stopped");
     assert_eq!(index.effects(sender.id), [receiver.id]);
     // In a merge without the client's recording it stays a remote cause.
-    let (other, server) = (process(12, "other"), server.store());
+    let other = process(12, "other");
+    let server = server.store();
     let apart = merged(&[("server.spy", server), ("other.spy", other.store())]);
     let all = apart.forward(Position::Start, &Filter::all(), 10, 1_000).events;
     assert_eq!(apart.causes(all[1].id).origin(), Origin::Remote(remote));
@@ -368,7 +376,8 @@ fn subjects_are_those_of_their_process_in_all_of_its_recordings() {
 #[test]
 fn damage_of_one_is_reported_with_its_name_and_the_other_is_whole() {
     let mut dice = Dice(99);
-    let (mut one, mut two) = (process(10, "one"), process(11, "two"));
+    let mut one = process(10, "one");
+    let mut two = process(11, "two");
     fill(&mut one, &mut dice, 1);
     for at in 0..2_000 {
         two.event(Draft { site: 2, start: 1_000 + at, ..Draft::default() });
@@ -386,10 +395,12 @@ fn damage_of_one_is_reported_with_its_name_and_the_other_is_whole() {
 #[test]
 fn no_damage_makes_it_panic() {
     let mut dice = Dice(5);
-    let (mut one, mut two) = (process(10, "one"), process(11, "two"));
+    let mut one = process(10, "one");
+    let mut two = process(11, "two");
     fill(&mut one, &mut dice, 1);
     fill(&mut two, &mut dice, 2);
-    let (one, bytes) = (one.store(), two.bytes());
+    let one = one.store();
+    let bytes = two.bytes();
     let events = two.table(sb::CHUNKS) * 8;
     for round in 0..45 {
         let mut damaged = bytes.clone();

@@ -74,7 +74,8 @@ pub(super) fn write(
     // A live recording may gain further rows during the writing.
     let is_live = !plan.rows.is_empty() && plan.inputs.iter().any(|input| input.store.is_live());
     let with_more = |rows: usize| if is_live { rows + rows / 4 + 1024 } else { rows };
-    let (folded, pages) = (with_more(folded), with_more(pages));
+    let folded = with_more(folded);
+    let pages = with_more(pages);
     let kept = plan
         .inputs
         .iter()
@@ -123,12 +124,14 @@ pub(super) fn write(
     }
     let cells = output.cells();
     let of = |area: Area| &cells[area.at..area.at + area.len];
-    let (summaries, blocks) = (of(layout.summaries), of(layout.chunks));
+    let summaries = of(layout.summaries);
+    let blocks = of(layout.chunks);
     let copier = |inputs, input| Copier { inputs, input, whole: plan.whole, blocks, summaries };
     let copied: Vec<Copied> = (plan.inputs.iter().zip(&plan.folds))
         .map(|(input, folds)| copier(&plan.inputs, input).copy(folds, watch))
         .collect();
-    let (mut is_recopied, mut note) = (false, None);
+    let mut is_recopied = false;
+    let mut note = None;
     for (at, state) in states.iter().enumerate().filter(|_| is_live) {
         let input = &plan.inputs[at];
         if !watch.is_stopped() && input.ring().fold_state() != *state {
@@ -191,7 +194,8 @@ fn settle(copier: &Copier<'_>) -> Settled {
     let read = || {
         let state = ring.fold_state();
         let folds = ring.folds();
-        let (rows, changed) = (Rows::of(copier.input, &folds), copier.changed(&folds));
+        let rows = Rows::of(copier.input, &folds);
+        let changed = copier.changed(&folds);
         (ring.fold_state() == state, folds, rows, changed)
     };
     let mut last = read();

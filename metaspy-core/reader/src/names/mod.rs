@@ -261,7 +261,8 @@ impl Names {
                 self.entry(found)
             });
         if self.stated.used < now.used {
-            let (at, end) = (self.stated.used, now.used);
+            let at = self.stated.used;
+            let end = now.used;
             self.damage.get_or_insert_with(|| {
                 format!("labels and relations: unreadable from word {at} of {end} on")
             });
@@ -313,7 +314,8 @@ impl Names {
             }
             Entry::Relation | Entry::Unrelation => {
                 let (from, to) = unpack_two_kinds(a);
-                let (from, to) = (Subject::new(from, words.get(0)), Subject::new(to, words.get(1)));
+                let from = Subject::new(from, words.get(0));
+                let to = Subject::new(to, words.get(1));
                 match entry {
                     Entry::Relation => self.relations.add(text(2), from, to),
                     _ => self.relations.remove(&text(2), from, to),
@@ -427,7 +429,8 @@ mod tests {
     #[test]
     fn the_short_name_of_a_kind_has_the_parameters_of_its_type() {
         let short = |name: &str| {
-            let (name, process) = (name.to_owned(), String::new());
+            let name = name.to_owned();
+            let process = String::new();
             RecordedKind { id: KindId(1), name, place: false, across: false, process }
                 .short_name()
                 .to_owned()

@@ -15,7 +15,8 @@ pub(crate) fn missing(layout: &Layout, words: Words<'_>) -> Vec<String> {
             missing.push(format!("the {name}: {held} of {bytes} bytes are there"));
         }
     }
-    let (taken, held) = (words.get(sb::FRESH).min(layout.blocks), layout.whole_blocks());
+    let taken = words.get(sb::FRESH).min(layout.blocks);
+    let held = layout.whole_blocks();
     if held < taken {
         missing.push(format!(
             "{} of {taken} blocks of events are not there, or not whole: the file ends {} bytes too early",

@@ -6,7 +6,8 @@ use std::fs::File;
 /// bytes. Returns `None` if there are fewer, or if the system does not tell.
 #[cfg(target_os = "linux")]
 pub(crate) fn start_of_excess(file: &File, end: u64, most: u64) -> Option<u64> {
-    let (mut at, mut holes) = (0, 0);
+    let mut at = 0;
+    let mut holes = 0;
     if end <= most {
         return None;
     }

@@ -64,7 +64,8 @@ impl Value {
                 Value::Flags(names)
             }
             (one, other) => {
-                let (a, b) = (one.number().unwrap_or(0), other.number().unwrap_or(0));
+                let a = one.number().unwrap_or(0);
+                let b = other.number().unwrap_or(0);
                 let number = match column.merge {
                     Merge::Sum => a.saturating_add(b),
                     Merge::Max => a.max(b),

@@ -194,7 +194,8 @@ impl<'a> Ring<'a> {
 
 #[inline(always)]
 fn head(words: Words<'_>, place: u64, sequence: u64) -> Head {
-    let (lane_epoch, lost) = (words.get(header::LANE_EPOCH), words.get(header::LOST_BEFORE));
+    let lane_epoch = words.get(header::LANE_EPOCH);
+    let lost = words.get(header::LOST_BEFORE);
     Head {
         place,
         sequence,

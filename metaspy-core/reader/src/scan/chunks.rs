@@ -140,9 +140,10 @@ impl Ring<'_> {
     pub fn units_with(self, wanted: impl Fn(&Chunk) -> bool) -> Vec<Unit> {
         let mut units = Vec::new();
         for chunk in self.chunks().into_iter().filter(wanted) {
-            match self.is_of_one_lap(&chunk) {
-                true => units.push(Unit::Chunk(chunk)),
-                false => units.extend(self.blocks_of(&chunk)),
+            if self.is_of_one_lap(&chunk) {
+                units.push(Unit::Chunk(chunk))
+            } else {
+                units.extend(self.blocks_of(&chunk))
             }
         }
         // What is divided may come behind another chunk.

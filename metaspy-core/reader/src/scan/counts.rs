@@ -166,7 +166,8 @@ impl CommonBits {
         }
         let mut add = |slot: usize| {
             let at = slot * SLOT_WORDS;
-            let (commit, end) = (words.acquire(at), words.get(at + 3));
+            let commit = words.acquire(at);
+            let end = words.get(at + 3);
             common.commits |= commit;
             common.common_commits &= commit;
             common.ends |= end;
@@ -277,7 +278,8 @@ impl SubjectCounts {
         if key >= SMALL_MAX as u64 || (*owner != kind && !small.is_empty()) {
             return None;
         }
-        let (at, before) = (key as usize, small.len());
+        let at = key as usize;
+        let before = small.len();
         if at >= before {
             let len = (at + 1).next_power_of_two();
             if len > SMALL && self.small_len - before + len > SMALL_MAX {

@@ -59,7 +59,8 @@ impl CurrentEvents {
         mut each: impl FnMut(u64, Option<&[Enclosing]>),
     ) {
         let Some(&first) = ticks.first() else { return };
-        let (ring, asyncs) = (store.ring(), store.asyncs());
+        let ring = store.ring();
+        let asyncs = store.asyncs();
         let is_async = |slot: &Slot| asyncs.get(slot.site as usize).copied().unwrap_or(false);
         let mut ticks = ticks.iter().copied().peekable();
         let from = self.last.map_or(first, |(_, base, _)| base);

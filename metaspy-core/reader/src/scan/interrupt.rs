@@ -85,7 +85,8 @@ mod tests {
     fn the_threads_of_a_scan_end_when_the_read_is_interrupted() {
         let items: Vec<usize> = (0..10_000).collect();
         for threads in [1, 4] {
-            let (asked, worked) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
+            let asked = Arc::new(AtomicUsize::new(0));
+            let worked = AtomicUsize::new(0);
             let counting = asked.clone();
             let goes_on = Arc::new(move || counting.fetch_add(1, Ordering::Relaxed) < 100);
             let scan = || {

@@ -192,7 +192,8 @@ impl ResolvedScan {
         let groups: Vec<&[Unit]> = self.units.chunks(GROUP_CHUNKS).collect();
         let kept = Kept::default();
         thread::scope(|scope| {
-            let (groups, kept) = (&groups, &kept);
+            let groups = &groups;
+            let kept = &kept;
             // The next group is resolved while this one is read.
             let (sender, receiver) = mpsc::sync_channel(0);
             let resolve_all = move || {

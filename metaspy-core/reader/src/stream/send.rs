@@ -77,7 +77,8 @@ impl<W: Write> Sender<W> {
         // If the file cannot be mapped again, the mapped part stays readable.
         let _ = self.store.refresh();
         let store = self.store.clone();
-        let (words, layout) = (store.words(), *store.layout());
+        let words = store.words();
+        let layout = *store.layout();
         if words.get(sb::MAGIC) != sb::MAGIC_WORD {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,

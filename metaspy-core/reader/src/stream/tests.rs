@@ -72,7 +72,8 @@ fn what_arrives_is_what_was_sent() {
             &mut |writer| writer.set(sb::STATE, sb::STATE_CLOSED),
         ],
     );
-    let (sent, arrived) = (writer.store(), received(&end(bytes, 1)).expect("it is a stream"));
+    let sent = writer.store();
+    let arrived = received(&end(bytes, 1)).expect("it is a stream");
     assert_eq!(arrived.totals(), sent.totals());
     assert!(
         arrived.totals().exact

@@ -86,8 +86,10 @@ impl Store {
     /// Bounds the number of calls of the application that pass a filter. `tally` is their tally by
     /// site, of any detail.
     pub fn call_bounds(&self, filter: &Filter, tally: &Tally) -> CallBounds {
-        let (counted, unnamed) = (calls(tally), self.unnamed());
-        let (unseen, unended) = (self.unseen(filter), self.unended(filter));
+        let counted = calls(tally);
+        let unnamed = self.unnamed();
+        let unseen = self.unseen(filter);
+        let unended = self.unended(filter);
         let matching = unseen.matching.saturating_add(unended.matching);
         let unseen = unseen.all();
         let gaps = Gaps {
@@ -163,9 +165,10 @@ impl Store {
             .iter()
             .filter(|row| row.site.and_then(|id| self.site(id)).is_some_and(is_unseen));
         let events = of_unseen.map(|row| row.measure.count).fold(0, u64::saturating_add);
-        match has_outcome(matcher.outcomes(), Outcome::Returned) {
-            true => UnknownOutcomes { matching: events, excluded: 0 },
-            false => UnknownOutcomes { matching: 0, excluded: events },
+        if has_outcome(matcher.outcomes(), Outcome::Returned) {
+            UnknownOutcomes { matching: events, excluded: 0 }
+        } else {
+            UnknownOutcomes { matching: 0, excluded: events }
         }
     }
 
@@ -190,7 +193,8 @@ impl Store {
         if events > 0 && !self.processes().is_empty() {
             events = events.saturating_sub(count(running.and(Filter::of_lanes(last.collect()))));
         }
-        let (ring, of_any) = (self.ring(), self.compile(&of_any, 0..=0));
+        let ring = self.ring();
+        let of_any = self.compile(&of_any, 0..=0);
         let folds = ring.folds();
         let is_of_calls = |row: &Row, all: &Measure| {
             let who = row.who();
@@ -217,9 +221,10 @@ impl Store {
         });
         events = events.saturating_add((left as i64).max(0) as u64);
         let outcomes = self.compile(filter, 0..=0).outcomes();
-        let mut unknown = match has_outcome(outcomes, Outcome::Running) {
-            true => UnknownOutcomes { matching: events, excluded: 0 },
-            false => UnknownOutcomes { matching: 0, excluded: events },
+        let mut unknown = if has_outcome(outcomes, Outcome::Running) {
+            UnknownOutcomes { matching: events, excluded: 0 }
+        } else {
+            UnknownOutcomes { matching: 0, excluded: events }
         };
         // Where a page distinguishes some of the outcomes alone, its calls are unknown already.
         match UNNAMED.map(|outcome| has_outcome(outcomes, outcome)) {
@@ -252,7 +257,8 @@ impl Store {
             return 0;
         }
         let matcher = self.compile(filter, 0..=0);
-        let (ring, mut calls) = (self.ring(), self.unnamed());
+        let ring = self.ring();
+        let mut calls = self.unnamed();
         ring.page_rows(&ring.folds(), |row| {
             if row.who().lost || matcher.is_cause(row.who().site) {
                 calls = calls.saturating_add(row.0[COUNT]);

@@ -98,12 +98,14 @@ impl Store {
     }
 
     fn add_window(&self, groups: &SiteGroups, scope: &Scope, sums: &mut [Sum]) {
-        let (ring, folds) = (self.ring(), self.ring().folds());
+        let ring = self.ring();
+        let folds = self.ring().folds();
         let matcher = self.compile(&scope.filter, scope.levels());
         let links = if matcher.follows_reasons() { self.all_links() } else { Links::none() };
         let mut memory = matcher.memory_with(&links);
         let asyncs = self.asyncs();
-        let (mut covers, mut block) = (Covers::default(), Block::boxed());
+        let mut covers = Covers::default();
+        let mut block = Block::boxed();
         for place in ring.units().iter().flat_map(|unit| unit.places(ring)) {
             if !ring.load_stored(place, &folds, &mut block) {
                 continue;

@@ -62,7 +62,8 @@ impl Store {
         for row in tally.rows.iter_mut().filter(|row| !row.is_others()) {
             let Some(subject) = row.subject else { continue };
             let site = site_of(row.site.map(|site| site.0));
-            let (needed, found) = (needed.get(&site), found.get(&(site, subject)));
+            let needed = needed.get(&site);
+            let found = found.get(&(site, subject));
             row.measure.at_least =
                 !is_known || needed.copied().unwrap_or(0) > found.copied().unwrap_or(0);
         }
@@ -115,7 +116,8 @@ impl Store {
     ) -> HashMap<(u32, Subject), HashSet<Place>> {
         let mut own: HashMap<(u32, Subject), HashSet<Place>> = HashMap::new();
         self.each_row(folds, |table, row| {
-            let (who, place) = (row.who(), place(table, row.who()));
+            let who = row.who();
+            let place = place(table, row.who());
             if let Some(subject) =
                 row.subject().filter(|_| who.kind != OTHERS && shared.contains(&place))
             {

@@ -330,7 +330,8 @@ impl Store {
                 again.push((kind, row));
                 return;
             }
-            let (subject, all) = (row.subject(), row.measure(source));
+            let subject = row.subject();
+            let all = row.measure(source);
             let knows_outcomes = outcomes == ALL_OUTCOMES || !unseeing.contains(&who.site);
             let chosen = if knows_outcomes { row.measure_of(source, outcomes) } else { None };
             // A row without a call of its own has ends of calls that other rows count.

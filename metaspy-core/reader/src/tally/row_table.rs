@@ -91,7 +91,8 @@ impl Table {
 
     #[cold]
     fn insert(&mut self, key: Key, free: usize, others: Key) -> usize {
-        let (mut key, mut free) = (key, free);
+        let mut key = key;
+        let mut free = free;
         // The row of a site's others is inserted even into a full table. The number of sites bounds
         // these rows.
         if self.keys.len() >= ROWS_MAX && key != others {

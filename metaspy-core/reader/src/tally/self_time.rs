@@ -76,7 +76,8 @@ pub(crate) struct SelfTimes<'a> {
 
 impl<'a> SelfTimes<'a> {
     pub fn new(asyncs: &'a [bool]) -> Self {
-        let (polled, early) = (HashMap::new(), HashMap::new());
+        let polled = HashMap::new();
+        let early = HashMap::new();
         SelfTimes {
             asyncs,
             lanes: HashMap::new(),

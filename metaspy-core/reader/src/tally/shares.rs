@@ -81,7 +81,8 @@ mod tests {
             window_self_ticks: own,
             ..Measure::default()
         };
-        let (outer, inner) = (row(1, 100, 25), row(3, 75, 75));
+        let outer = row(1, 100, 25);
+        let inner = row(3, 75, 75);
         let shares = Shares::of([&outer, &inner]);
         assert_eq!([shares.calls(&outer), shares.calls(&inner)], [Some(25.0), Some(75.0)]);
         assert_eq!([shares.self_time(&outer), shares.self_time(&inner)], [Some(25.0), Some(75.0)]);

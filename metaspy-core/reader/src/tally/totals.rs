@@ -63,7 +63,8 @@ impl Store {
                 _ => ring.count(chunk, &folds).events,
             };
         }
-        let (mut counted, mut lost) = (0_u64, 0_u64);
+        let mut counted = 0_u64;
+        let mut lost = 0_u64;
         let exact = ring.page_rows(&folds, |row| {
             let into = if row.who().lost { &mut lost } else { &mut counted };
             *into = into.saturating_add(row.0[COUNT]);

@@ -151,7 +151,8 @@ fn causes_that_run_in_a_circle_end() {
 #[test]
 fn the_index_has_every_effect_of_every_lane_and_links() {
     let (mut writer, ids) = busy(6, 3, 20_000, 5);
-    let (cause, effect) = (ids[17], ids[9_000]);
+    let cause = ids[17];
+    let effect = ids[9_000];
     for lane in 0..3 {
         writer.event(Draft { lane, start: 9_000_000, cause: Some(cause), ..Draft::default() });
     }

@@ -41,7 +41,8 @@ fn a_file_reads_as_the_memory_it_was_written_from() {
     let (mut writer, _) = busy(2, 2, 5_000, 1);
     writer.summarise();
     let file = Temporary::new("equal", &writer.bytes());
-    let (memory, file) = (writer.store(), Store::open(&file.path()).expect("a recording"));
+    let memory = writer.store();
+    let file = Store::open(&file.path()).expect("a recording");
     assert_eq!(memory.totals(), file.totals());
     let rows = |store: &Store| store.tally(By::SiteSubject, &Scope::default()).rows;
     assert_eq!(rows(&memory), rows(&file));

@@ -318,7 +318,8 @@ fn the_outcome_of_a_call_that_left_the_window_is_unknown_if_a_rotation_went_on_w
     writer.set(sb::TALLY_USED, 1);
     writer.page(&[row(who(2, false), 1, 5)]);
     let bounds = |filter: &str| {
-        let (store, filter) = (writer.store(), filter.parse().expect("it is a filter"));
+        let store = writer.store();
+        let filter = filter.parse().expect("it is a filter");
         let calls =
             store.call_bounds(&filter, &store.tally(By::Site, &Scope::matching(filter.clone())));
         (calls.least, calls.most, calls.gaps.unended)

@@ -43,7 +43,8 @@ fn union<K: Ord>(events: &[Event], key: impl Fn(&Event) -> Option<K>) -> BTreeMa
     }
     let length = |mut spans: Vec<(u64, u64)>| {
         spans.sort_unstable();
-        let (mut sum, mut until) = (0, 0);
+        let mut sum = 0;
+        let mut until = 0;
         for (start, end) in spans {
             sum += end.saturating_sub(start.max(until));
             until = until.max(end);

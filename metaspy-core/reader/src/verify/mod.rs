@@ -181,8 +181,11 @@ impl Store {
 
     fn verify_chunk(&self, chunk: u64, is_live: bool, folds: &Folds, found: &mut Found) {
         let ring = self.ring();
-        let (events, marks) = (found.events, found.marks);
-        let (mut first, mut last, mut empty) = (u64::MAX, 0, EmptyPlaces::default());
+        let events = found.events;
+        let marks = found.marks;
+        let mut first = u64::MAX;
+        let mut last = 0;
+        let mut empty = EmptyPlaces::default();
         let mut block = Block::boxed();
         for place in ring.places_of(chunk) {
             let sequence = ring.block(place).acquire(header::SEQUENCE);
@@ -219,7 +222,8 @@ impl Store {
             .summary(chunk)
             .filter(|_| !is_live && !folds.touch(&ring.places_of(chunk), ring.layout.blocks));
         if let Some(summary) = summary {
-            let (events, marks) = (found.events - events, found.marks - marks);
+            let events = found.events - events;
+            let marks = found.marks - marks;
             let is_cut = ring.places_of(chunk).count() < CHUNK_BLOCKS;
             if u64::from(summary.events) != events && !is_cut {
                 found.damage(chunk, || {
@@ -247,7 +251,8 @@ impl Store {
 
     /// Compares the present counts with those from the closing.
     fn verify_amounts(&self, folds: &Folds, found: &mut Found) {
-        let (words, ring) = (self.words(), self.ring());
+        let words = self.words();
+        let ring = self.ring();
         let taken = words.get(sb::FRESH).min(self.layout().blocks);
         let cut = taken - ring.places();
         let Some(sealed) = ClosingCounts::read(words) else {
@@ -267,7 +272,8 @@ impl Store {
             return;
         };
         if found.blocks + cut < sealed.blocks {
-            let (blocks, empty) = (found.blocks, std::mem::take(&mut found.empty));
+            let blocks = found.blocks;
+            let empty = std::mem::take(&mut found.empty);
             found.damage(u64::MAX, || {
                 let closed = counted(sealed.blocks, "block");
                 format!(
@@ -276,7 +282,8 @@ impl Store {
                 )
             });
         } else if found.events < sealed.events && cut == 0 && found.damages.is_empty() {
-            let (closed, events) = (counted(sealed.events, "event"), found.events);
+            let closed = counted(sealed.events, "event");
+            let events = found.events;
             found.damage(u64::MAX, || {
                 format!("the recording was closed with {closed}, and {events} are present")
             });

@@ -92,7 +92,8 @@ impl Stated {
 /// Gives a subject a label, which people read instead of its key. A later label replaces an earlier
 /// one.
 pub fn label(subject: impl Identify, text: impl Into<String>) {
-    let (subject, text) = (subject.identify(), text.into());
+    let subject = subject.identify();
+    let text = text.into();
     recorder::listen(Module::Model, &Model);
     let mut stated = lock(&STATED);
     if let Some(log) = recorder::current() {
@@ -104,7 +105,9 @@ pub fn label(subject: impl Identify, text: impl Into<String>) {
 /// Relates two subjects: `relate("owner", child, parent)`. Screens navigate along each relation. It
 /// lasts until it is removed, or one of both ends.
 pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
-    let (name, from, to) = (name.into(), from.identify(), to.identify());
+    let name = name.into();
+    let from = from.identify();
+    let to = to.identify();
     recorder::listen(Module::Model, &Model);
     let mut stated = lock(&STATED);
     let relation = stated.relation(name, from, to);
@@ -117,7 +120,9 @@ pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
 
 /// Removes a relation.
 pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
-    let (name, from, to) = (name.into(), from.identify(), to.identify());
+    let name = name.into();
+    let from = from.identify();
+    let to = to.identify();
     let mut stated = lock(&STATED);
     let relation = stated.relation(name, from, to);
     if stated.unrelate(&relation)

@@ -34,7 +34,8 @@ fn user_of(stream: &UnixStream) -> Option<u32> {
     target_os = "netbsd"
 ))]
 fn user_of(stream: &UnixStream) -> Option<u32> {
-    let (mut user, mut group) = (u32::MAX, u32::MAX);
+    let mut user = u32::MAX;
+    let mut group = u32::MAX;
     // SAFETY: the call writes the two numbers, which live until it returns.
     let result = unsafe { libc::getpeereid(stream.as_raw_fd(), &raw mut user, &raw mut group) };
     (result == 0).then_some(user)

@@ -80,10 +80,11 @@ impl<T> Replaced<T> {
         self.readers.retain(|shard| shard.0.load(SeqCst) != 0);
         // SAFETY: `replace` made it from a box and took it from its place, and only this frees it.
         let is_unused = self.readers.is_empty() && is_unused(unsafe { &*self.value.load(Relaxed) });
-        match is_unused {
+        if is_unused {
             // SAFETY: as above, and no hook reads it any more.
-            true => Ok(*unsafe { Box::from_raw(self.value.into_inner()) }),
-            false => Err(self),
+            Ok(*unsafe { Box::from_raw(self.value.into_inner()) })
+        } else {
+            Err(self)
         }
     }
 

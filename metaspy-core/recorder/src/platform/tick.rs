@@ -101,6 +101,7 @@ pub fn rough_ticks_per_s() -> u64 {
     while last.monotonic_ns - first.monotonic_ns < 200_000 {
         last = instant();
     }
-    let (ticks, ns) = (last.tick - first.tick, last.monotonic_ns - first.monotonic_ns);
+    let ticks = last.tick - first.tick;
+    let ns = last.monotonic_ns - first.monotonic_ns;
     (ticks as u128 * 1_000_000_000 / ns as u128) as u64
 }

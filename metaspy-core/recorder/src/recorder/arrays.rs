@@ -109,7 +109,8 @@ impl Arrays {
 
     /// Forgets the arrays for which `keeps` is false.
     pub fn retain(&self, mut keeps: impl FnMut(&Array) -> bool) {
-        let (known, mut kept) = (self.known(), 0);
+        let known = self.known();
+        let mut kept = 0;
         for at in 0..known.len() {
             if keeps(&known[at]) {
                 known[kept] = known[at];
@@ -238,7 +239,8 @@ impl Array {
     /// Gives a key a place in its bucket. `None`: there is none left.
     pub fn insert<'l>(&mut self, log: &'l Log, key: u64) -> Option<Counter<'l>> {
         let Shape::Buckets(count) = self.shape else { return None };
-        let (bits, who) = (count.trailing_zeros(), self.who);
+        let bits = count.trailing_zeros();
+        let who = self.who;
         let at = array::bucket(key, who, bits);
         let (keys, rows) = self.words(log)[at * BUCKET_WORDS..][..BUCKET_WORDS].split_at(KEYS);
         let is_free = |word: &AtomicU64| array::bucket(word.load(Relaxed), who, bits) != at;
@@ -323,7 +325,8 @@ impl Log {
         head[head::BUCKETS].store(buckets as u64, Relaxed);
         head[head::WHO].store(place.who, Release);
         if buckets > 0 {
-            let (bits, words) = (buckets.trailing_zeros(), array.words(self));
+            let bits = buckets.trailing_zeros();
+            let words = array.words(self);
             let at = array::bucket(0, place.who, bits);
             let free = array::free_key(at, place.who, bits);
             words[at * BUCKET_WORDS..][..KEYS].iter().for_each(|key| key.store(free, Relaxed));
@@ -356,7 +359,8 @@ impl Log {
         let rows = page + head::HEADER_WORDS;
         let Some(shape) = Shape::read(word(head::LENGTH), word(head::BUCKETS)) else {
             let row = &self.cells()[rows + at / ROW_WORDS * ROW_WORDS..][..ROW_WORDS];
-            let (key, who) = (row[row::KEY].load(Relaxed), row[row::WHO].load(Relaxed));
+            let key = row[row::KEY].load(Relaxed);
+            let who = row[row::WHO].load(Relaxed);
             return (who != 0 && who != FREED).then_some((key, who));
         };
         let key = match shape.key_of(at)? {

@@ -329,7 +329,8 @@ pub fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details: &[u8]
 /// Writes an event into its slot; the commit word comes last.
 #[inline(always)]
 fn write(lane: &Lane, id: u64, site: u32, key: u64, start: u64, flags: u64) {
-    let (cause, running) = (lane.current.load(Relaxed), lane.running.load(Relaxed));
+    let cause = lane.current.load(Relaxed);
+    let running = lane.running.load(Relaxed);
     write_as(lane, id, site, key, start, cause, running | flags);
 }
 

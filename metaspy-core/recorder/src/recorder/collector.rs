@@ -178,10 +178,8 @@ impl Log {
         if self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short() {
             return false;
         }
-        let (grown, fresh) = (
-            self.word(sb::GROWN).load(Ordering::Relaxed),
-            self.word(sb::FRESH).load(Ordering::Relaxed),
-        );
+        let grown = self.word(sb::GROWN).load(Ordering::Relaxed);
+        let fresh = self.word(sb::FRESH).load(Ordering::Relaxed);
         let unused = grown.saturating_sub(fresh);
         if unused + self.ready.ready() >= round.target {
             return false;

@@ -192,7 +192,8 @@ impl Cells {
         who: u64,
         receiver: (u64, u64),
     ) -> Option<(&'static AtomicU64, Option<u64>)> {
-        let (place, cells) = (site.cell.load(Relaxed), self.cells.load(Relaxed));
+        let place = site.cell.load(Relaxed);
+        let cells = self.cells.load(Relaxed);
         if place == 0 || cells.is_null() {
             return None;
         }

@@ -31,7 +31,8 @@ const KNOWN: Layout = match Layout::array::<KnownObject>(KNOWN_OBJECTS) {
 
 impl Entries {
     pub const fn none() -> Self {
-        let (cells, known) = (AtomicPtr::new(null_mut()), AtomicPtr::new(null_mut()));
+        let cells = AtomicPtr::new(null_mut());
+        let known = AtomicPtr::new(null_mut());
         Entries { word: AtomicPtr::new(null_mut()), cells, known }
     }
 

@@ -248,7 +248,8 @@ impl FoldRows {
 
     /// True if there is room for a larger page: folders have less than half of the pages' area.
     fn may_grow(&self, tables: Tables<'_>) -> bool {
-        let (rows, area) = (self.next_rows(), tables.layout.pages.bytes());
+        let rows = self.next_rows();
+        let area = tables.layout.pages.bytes();
         let most = tables.pages_room.load(Acquire).min(area / 2);
         let free = most.saturating_sub(tables.cells[sb::PAGES_USED].load(Relaxed) as usize);
         self.grows && rows <= MOST_ROWS && (rows * ROW_WORDS + head::HEADER_WORDS) * 8 <= free

@@ -301,9 +301,11 @@ impl Folder {
 
     /// Adds a row to another one, and empties it. Only the caller writes to the two.
     pub fn merge(&mut self, tables: Tables<'_>, from: usize, to: usize) {
-        let (source, target) = (tables.words::<ROW_WORDS>(from), tables.words::<ROW_WORDS>(to));
+        let source = tables.words::<ROW_WORDS>(from);
+        let target = tables.words::<ROW_WORDS>(to);
         let merged = &tables.cells[self.record + folder::MERGED];
-        let (before, more) = (sums(target), sums(source));
+        let before = sums(target);
+        let more = sums(source);
         self.merged += 1;
         let sequence = folder::merge_sequence(self.merged);
         let mut note = [to as u64; NOTE_WORDS];
@@ -359,8 +361,10 @@ impl Pass<'_> {
         while at < BLOCK_SLOTS {
             let slot = &slots[at];
             let commit = slot[0].load(Acquire);
-            let (key, last) = (slot[2].load(Relaxed), slot[3].load(Acquire));
-            let (site, span) = (slot::site(commit), slot::whole_span(last));
+            let key = slot[2].load(Relaxed);
+            let last = slot[3].load(Acquire);
+            let site = slot::site(commit);
+            let span = slot::whole_span(last);
             if slot::lap(commit) != lap
                 || site >= FIRST_MARK
                 || !slot::is_plain(last)
@@ -444,7 +448,9 @@ impl Pass<'_> {
     /// Enters an event, and says what it is inside of.
     fn enter(&mut self, at: usize, last: u64) -> Inside {
         let [commit, _, key, _] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
-        let (site, kind, start) = (self.site(at), slot::kind(last), slot::start(commit));
+        let site = self.site(at);
+        let kind = slot::kind(last);
+        let start = slot::start(commit);
         // What is entered and left is around nothing by its time alone.
         if !slot::is_timed(last) || slot::outcome(last) == Outcome::Instant || is_entered(site) {
             return Inside::default();
@@ -475,7 +481,8 @@ impl Pass<'_> {
             return;
         }
         let [key, last] = [2, 3].map(|word| self.slots[at][word].load(Relaxed));
-        let (site, kind) = (self.site(at), slot::kind(last));
+        let site = self.site(at);
+        let kind = slot::kind(last);
         self.nesting.clear();
         if !is_entered(site) {
             self.nesting.enter(self.open_call(at, site, kind, key), self.until);

@@ -31,9 +31,11 @@ impl GrowingArea {
     /// later step could overwrite what another thread has written meanwhile. The whole area is
     /// allocated there.
     pub fn in_file(area: Area, own: &Arc<OwnFile>) -> io::Result<Self> {
-        let (file, step) = (own.get()?, area.bytes().min(STEP));
+        let file = own.get()?;
+        let step = area.bytes().min(STEP);
         if map::reserve(file, area.offset() as u64, step as u64)? {
-            let (allocated, room) = (AtomicUsize::new(step), AtomicUsize::new(area.bytes()));
+            let allocated = AtomicUsize::new(step);
+            let room = AtomicUsize::new(area.bytes());
             return Ok(GrowingArea { area, file: Some(own.clone()), allocated, room });
         }
         map::allocate(file, area.offset() as u64, area.bytes() as u64)?;

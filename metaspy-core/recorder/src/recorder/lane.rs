@@ -143,7 +143,8 @@ impl Lane {
         let lane = (row - 1) as u32;
         // Another core's counter may be behind; in a lane, time never goes back.
         let tick = tick.max(self.seen());
-        let (lost, last) = (self.lost.load(Relaxed), self.last.load(Relaxed));
+        let lost = self.lost.load(Relaxed);
+        let last = self.last.load(Relaxed);
         let Some(taken) = log.take(lane, epoch, tick, lost, last) else {
             return self.turn_after(log, tick);
         };
@@ -191,9 +192,10 @@ impl Lane {
     fn hold(&self, log: &Log, sequence: u64, epoch: u32) {
         self.held.store(Lean::block_of(log.number, sequence), Relaxed);
         self.common.store(Lean::of_log(log.number), Relaxed);
-        match self.outliving.has_room() && clock::counter().is_some() {
-            true => self.gate.open(epoch),
-            false => self.gate.narrow_down(),
+        if self.outliving.has_room() && clock::counter().is_some() {
+            self.gate.open(epoch)
+        } else {
+            self.gate.narrow_down()
         }
     }
 
@@ -531,11 +533,13 @@ impl Current {
     /// is none of its own, and the thread is in nothing, or in an event of an earlier file.
     #[inline]
     pub fn enter_call(begun: &Begun) -> Self {
-        let event =
-            current().map_or(0, |log| match log.has(begun.about.log(), begun.about.epoch()) {
-                true => begun.id,
-                false => earlier_cause(log),
-            });
+        let event = current().map_or(0, |log| {
+            if log.has(begun.about.log(), begun.about.epoch()) {
+                begun.id
+            } else {
+                earlier_cause(log)
+            }
+        });
         Current::enter(event)
     }
 }

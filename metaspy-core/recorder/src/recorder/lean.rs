@@ -74,9 +74,10 @@ fn stamp(lane: &Lane) -> Option<u64> {
 pub fn end_lean(lean: Lean, outcome: Outcome) {
     // It began on this thread, which has a lane since then.
     let Some(lane) = lane::joined_lane() else { return };
-    match lean.is_timed() {
-        true => end_as::<true>(lane, lean, outcome),
-        false => end_as::<false>(lane, lean, outcome),
+    if lean.is_timed() {
+        end_as::<true>(lane, lean, outcome)
+    } else {
+        end_as::<false>(lane, lean, outcome)
     }
 }
 

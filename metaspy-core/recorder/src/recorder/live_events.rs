@@ -61,7 +61,8 @@ impl LiveEvents {
     pub fn new(log: &Log) -> Option<Self> {
         let store = Store::of_writer(log.region.clone(), log.layout).ok()?;
         let cursors = vec![Cursor::default(); log.layout.blocks as usize];
-        let (running, ready) = (Vec::new(), Vec::new());
+        let running = Vec::new();
+        let ready = Vec::new();
         let mut feed =
             LiveEvents { store, cursors, running, ready, unwatched: 0, block: Block::boxed() };
         // Existing events are skipped.

@@ -38,7 +38,8 @@ pub(super) fn merge_epochs(
     rows: usize,
 ) -> Merged {
     let page = Page { tables, first, rows };
-    let (mut emptied, mut freed_now) = (0, 0);
+    let mut emptied = 0;
+    let mut freed_now = 0;
     for at in 0..rows {
         let who = page.who(at);
         let epoch = Who::unpack(who).epoch;

@@ -110,7 +110,8 @@ impl Stored {
 /// the blocks.
 pub(super) fn needed_statements(log: &Log, words: Words<'_>, used: usize) -> Vec<(usize, usize)> {
     let mut newest = Newest::default();
-    let (mut ended, mut has_ends) = (Filter::new(used), false);
+    let mut ended = Filter::new(used);
+    let mut has_ends = false;
     walk(words, 0, used, |found| match found.entry {
         Some(Entry::Ended) => {
             ended.add(subject(&found));

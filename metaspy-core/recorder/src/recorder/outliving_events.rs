@@ -116,7 +116,8 @@ impl OutlivingEvents {
         if !slot::is_running(together) {
             return;
         }
-        let (sequence, lap) = (lane.sequence.load(Relaxed), lane.lap.load(Relaxed) as u8);
+        let sequence = lane.sequence.load(Relaxed);
+        let lap = lane.lap.load(Relaxed) as u8;
         let mut at = 1;
         while let Some(cells) = block.get(at) {
             let commit = cells[0].load(Relaxed);
@@ -128,7 +129,8 @@ impl OutlivingEvents {
                 at += slot::detail_slots(slot::start(commit) as usize);
                 continue;
             }
-            let (id, last) = (sequence * BLOCK_SLOTS as u64 + at as u64, cells[3].load(Relaxed));
+            let id = sequence * BLOCK_SLOTS as u64 + at as u64;
+            let last = cells[3].load(Relaxed);
             if site < FIRST_MARK && slot::is_held_in(last, sequence) {
                 self.push(OutlivingEvent::of(lane, id, cells));
             } else if site < FIRST_MARK
@@ -217,7 +219,8 @@ impl OutlivingEvents {
     }
 
     fn push(&self, event: OutlivingEvent) {
-        let (first, length) = (self.first.load(Relaxed), self.length.load(Relaxed));
+        let first = self.first.load(Relaxed);
+        let length = self.length.load(Relaxed);
         if length < MOST && !first.is_null() {
             // SAFETY: the memory has room for `MOST` of them, and only this thread uses it.
             unsafe { first.add(length).write(event) };
@@ -231,7 +234,8 @@ impl OutlivingEvents {
     }
 
     fn take_event(&self, id: u64, log: u8) -> Option<OutlivingEvent> {
-        let (first, length) = (self.first.load(Relaxed), self.length.load(Relaxed));
+        let first = self.first.load(Relaxed);
+        let length = self.length.load(Relaxed);
         if length == 0 {
             return None;
         }

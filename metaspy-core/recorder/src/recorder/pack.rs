@@ -178,7 +178,8 @@ impl Log {
             words: PAGE,
         };
         for (word, _, area) in areas {
-            let (to, len) = (plan.words, self.kept(word, area));
+            let to = plan.words;
+            let len = self.kept(word, area);
             plan.first_page.extend([(word, to as u64 * 8), (word + 1, len as u64 * 8)]);
             plan.words += len;
             if word == sb::STATEMENTS {
@@ -209,7 +210,8 @@ impl Log {
 
     fn write_packed(&self, file: &File, packed: &File, plan: &Plan) -> io::Result<()> {
         writer_lock::take(packed);
-        let (old, new) = (file.metadata()?, packed.metadata()?);
+        let old = file.metadata()?;
+        let new = packed.metadata()?;
         if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -279,7 +281,8 @@ impl Log {
         };
         // No thread stores into the file's pages from here on.
         for (at, after) in read_words(file, step.from.at, step.from.len)?.into_iter().enumerate() {
-            let (word, cell) = (step.from.at + at, &cells[at]);
+            let word = step.from.at + at;
+            let cell = &cells[at];
             if after == before[at] || plan.is_in_first_page(word) {
                 continue;
             }

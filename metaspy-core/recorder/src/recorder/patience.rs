@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn slow_code_rests_and_other_code_does_not() {
-        let (patience, now) = (Patience::new(), Instant::now());
+        let patience = Patience::new();
+        let now = Instant::now();
         (0..4).for_each(|_| patience.took(1, 10 * MS));
         assert!(!patience.rests(1, now), "four may be chance");
         patience.took(1, 10 * MS);
@@ -141,7 +142,8 @@ mod tests {
 
     #[test]
     fn slow_code_takes_a_twentieth_of_the_time_however_much_of_it_there_is() {
-        let (began, mut slow) = (Instant::now(), Duration::ZERO);
+        let began = Instant::now();
+        let mut slow = Duration::ZERO;
         let mut rested = 0;
         while began.elapsed() < 1_000 * MS {
             for code in (0..200).map(|code| code * 48) {

@@ -21,7 +21,8 @@ impl StaleSummaries {
 
     /// Adds a chunk.
     pub fn add(&self, chunk: u64) {
-        let (word, bit) = (chunk / u64::from(u64::BITS), chunk % u64::from(u64::BITS));
+        let word = chunk / u64::from(u64::BITS);
+        let bit = chunk % u64::from(u64::BITS);
         self.bits[word as usize].fetch_or(1 << bit, Ordering::AcqRel);
         self.is_empty.store(false, Ordering::Release);
     }

@@ -90,7 +90,8 @@ impl Log {
     /// Copies the needed statements to the other half, and adds those that wait.
     fn turn_statements(&self) {
         let turn = self.word(sb::STATEMENTS_TURN).load(Ordering::Relaxed);
-        let (old, new) = ((turn % 2) as usize, ((turn + 1) % 2) as usize);
+        let old = (turn % 2) as usize;
+        let new = ((turn + 1) % 2) as usize;
         let [from, to] = [old, new].map(|half| self.statements.halves[half].area);
         let words = from.of(self.region.words());
         let used = self.word(sb::STATEMENTS_USED + old).load(Ordering::Acquire) as usize;

@@ -115,7 +115,8 @@ impl Rows {
     pub fn look_further(&self, key: u64, who: u64) -> Option<Row<'static>> {
         let rows = self.0.load(Relaxed);
         let bits = 64 - (rows.addr() & SHIFT);
-        let (rows, mask) = (rows.map_addr(|address| address & !SHIFT), (1 << bits) - 1);
+        let rows = rows.map_addr(|address| address & !SHIFT);
+        let mask = (1 << bits) - 1;
         let first = row::first(key, who, bits as u32);
         for at in (first..=mask).chain(0..first) {
             // SAFETY: as in `look`; `at` has no more bits than an index.
@@ -316,7 +317,8 @@ impl Page {
     #[cold]
     fn merge(&self, log: &Log, owner: Owner) -> Option<bool> {
         let given_up = given_up();
-        let (word, rows) = (self.word.load(Relaxed), self.mask.load(Relaxed) + 1);
+        let word = self.word.load(Relaxed);
+        let rows = self.mask.load(Relaxed) + 1;
         if self.merged_at.load(Relaxed) == given_up || self.rows.load(Relaxed) == 0 {
             return Some(false);
         }

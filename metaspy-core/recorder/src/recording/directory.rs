@@ -259,7 +259,8 @@ fn on_disk(meta: &fs::Metadata) -> u64 {
 pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
     make_private(&directory())?;
     make_room(budget, run().as_deref());
-    let (dir, name) = (own_directory()?, own_name());
+    let dir = own_directory()?;
+    let name = own_name();
     static NEXT: AtomicU64 = AtomicU64::new(1);
     Ok(next_free(&NEXT, |number| match number {
         1 => dir.join(format!("{name}.spy")),

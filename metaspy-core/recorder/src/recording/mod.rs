@@ -302,7 +302,8 @@ impl Builder {
         let Builder { policy, collector, .. } = self;
         let linked_names = self.linked_sites.then(names::linked_bytes);
         let keep = self.keep.parse().map_err(StartError::Keep)?;
-        let (may_be_in_memory, earlier_files) = (true, 0);
+        let may_be_in_memory = true;
+        let earlier_files = 0;
         let spec = Spec {
             backing,
             budget,

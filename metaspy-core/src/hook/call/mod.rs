@@ -157,7 +157,8 @@ pub(super) fn begin_next_timed<'f>(
     site: &'static Site,
     subject: Subject,
 ) -> Entered<'f> {
-    let (lane, config) = (recorder::own_lane(), Config::of(site));
+    let lane = recorder::own_lane();
+    let config = Config::of(site);
     recorder::choose_timed(lane, config.sample());
     begin_lean::<true>(frame, site, subject, lane, config)
 }

@@ -256,7 +256,8 @@ impl SpanCall {
         self.id.store(0, Relaxed);
         let about = About(self.about.load(Relaxed));
         let begun = Begun { id, before: 0, start: self.start.load(Relaxed), about };
-        let (site, key) = (self.site.load(Relaxed), self.key.load(Relaxed));
+        let site = self.site.load(Relaxed);
+        let key = self.key.load(Relaxed);
         let outcome = self.outcome();
         let fields = self.deferred.take();
         if has_event(id) {

@@ -148,7 +148,8 @@ impl Nodes {
         }
         let made: *mut Nodes = own_pages::take(Layout::new::<Nodes>()).cast();
         if !made.is_null() {
-            let (chunks, index) = (PageVec::empty(), PageVec::empty());
+            let chunks = PageVec::empty();
+            let index = PageVec::empty();
             let below = Made { chunks, length: 0, index, words: PageVec::empty(), used: WORDS };
             let lost = Name { site: u32::MAX, depth: CUT, ..Name::ROOT };
             // SAFETY: the memory is new, zeroed, and aligned to a page. Nothing else uses it yet.
@@ -256,7 +257,8 @@ impl Made {
     }
 
     fn make(&mut self, name: Name) -> Option<*const Node> {
-        let (chunk, at) = (self.length / CHUNK, self.length % CHUNK);
+        let chunk = self.length / CHUNK;
+        let at = self.length % CHUNK;
         if chunk == self.chunks.len() {
             if self.length == MOST || !self.chunks.has_room() {
                 return None;

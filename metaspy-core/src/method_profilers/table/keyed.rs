@@ -102,7 +102,8 @@ impl Tables<'_> {
         rows: TableRows,
     ) -> Arc<Table> {
         let columns = columns.into_iter().take(COLUMNS_MAX).collect();
-        let (profile, installation) = (self.profile.to_owned(), self.installation);
+        let profile = self.profile.to_owned();
+        let installation = self.installation;
         let def = TableDef { profile, installation, name: name.to_owned(), key, columns };
         let table = Table::install(self.log, def, rows);
         self.made.push(Arc::clone(&table));

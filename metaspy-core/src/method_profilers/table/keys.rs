@@ -79,7 +79,8 @@ impl KeyIndex {
             }
         };
         let slots = if first == 0 { FIRST_SLOTS } else { SLOTS };
-        let (used, next) = (AtomicU32::new(0), AtomicPtr::new(std::ptr::null_mut()));
+        let used = AtomicU32::new(0);
+        let next = AtomicPtr::new(std::ptr::null_mut());
         let (slots, is_last, is_given_back) =
             (free_slots(rows * slots), AtomicBool::new(false), AtomicBool::new(false));
         Some(KeyIndex { log, table, first, slots, keys, used, next, is_last, is_given_back })

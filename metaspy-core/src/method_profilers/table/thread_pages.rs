@@ -357,9 +357,10 @@ impl ThreadPages {
     fn go_on(&self) {
         // SAFETY: it is null, or a log, and logs are leaked boxes.
         let log = unsafe { self.log.load(Relaxed).as_ref() };
-        match log.is_some_and(Log::begin_use) {
-            true => self.use_log.store(true, Relaxed),
-            false => self.log.store(std::ptr::null_mut(), Relaxed),
+        if log.is_some_and(Log::begin_use) {
+            self.use_log.store(true, Relaxed)
+        } else {
+            self.log.store(std::ptr::null_mut(), Relaxed)
         }
     }
 

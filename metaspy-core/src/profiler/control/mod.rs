@@ -108,7 +108,8 @@ fn change(
     let observable: Vec<&SiteEntry> =
         sites.iter().filter(|entry| entry.site.def().skipped.is_none()).collect();
     let Some(first) = observable.first() else {
-        let (path, why) = (sites[0].site.path(), sites[0].site.def().skipped.unwrap_or_default());
+        let path = sites[0].site.path();
+        let why = sites[0].site.def().skipped.unwrap_or_default();
         return Err(format!("`{path}` cannot be observed: {why}"));
     };
     if subjects.is_some()

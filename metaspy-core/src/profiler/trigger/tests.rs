@@ -62,7 +62,9 @@ fn a_large_count_remembers_the_last_events() {
 
 #[test]
 fn a_sequence_has_its_order_and_others_may_come_between() {
-    let (a, b, c) = (1, 2, 4);
+    let a = 1;
+    let b = 2;
+    let c = 4;
     check(
         Pattern::sequence(3),
         &[(1, 1, a), (2, 1, 0), (3, 1, b), (4, 1, a), (5, 1, c)],

@@ -228,7 +228,8 @@ impl Collector {
         if places.is_empty() {
             places.push(FoundFrame::Code(process.place(raw.ip)));
         }
-        let (samples, addresses) = (&mut self.samples, &mut self.addresses);
+        let samples = &mut self.samples;
+        let addresses = &mut self.addresses;
         let mut made = |address| self.made.place(&mut samples.made, raw.pid, address, time_ns);
         let mut has_other_code = false;
         let mut frames = Vec::with_capacity(places.len());
@@ -263,7 +264,8 @@ impl Collector {
             samples.stacks.push(stack.clone());
             samples.stacks.len() as u32 - 1
         });
-        let (cpu_ns, wall_ns) = (raw.cpu_ns, raw.wall_ns);
+        let cpu_ns = raw.cpu_ns;
+        let wall_ns = raw.wall_ns;
         samples.samples.push(Sample {
             time_ns,
             thread,

@@ -220,7 +220,8 @@ pub fn mappings(pid: u32) -> Vec<Map> {
 pub fn mapping(pid: u32, line: &str) -> Option<Map> {
     let mut fields = line.splitn(6, ' ');
     let (start, end) = fields.next()?.split_once('-')?;
-    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
+    let start = u64::from_str_radix(start, 16).ok()?;
+    let end = u64::from_str_radix(end, 16).ok()?;
     let is_code = fields.next()?.contains('x');
     let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
     let (major, minor) = fields.next()?.split_once(':')?;
@@ -254,7 +255,8 @@ mod tests {
 
     #[test]
     fn a_later_mapping_replaces_the_part_that_it_covers() {
-        let (mut process, mut modules) = (Process::new(1, String::new()), Modules::default());
+        let mut process = Process::new(1, String::new());
+        let mut modules = Modules::default();
         process.map(&code(100, 100), &mut modules);
         process.map(&Map { is_code: false, ..code(140, 20) }, &mut modules);
         let placed: Vec<u64> =
@@ -274,7 +276,8 @@ mod tests {
             mappings(std::process::id()).into_iter().find(|map| map.is_code && map.path == own);
         let code = code.expect("its code is mapped");
         process.map(&code, &mut modules);
-        let (start, end) = (code.start, code.start + code.length);
+        let start = code.start;
+        let end = code.start + code.length;
         assert_eq!(process.unwinder.max_known_code_address(), end);
         // The loader maps the whole file first, then data over its end.
         process.map(

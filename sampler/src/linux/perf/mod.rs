@@ -176,7 +176,8 @@ impl BackEnd for Perf {
 
     /// Reads the rings one after another.
     fn drain(&mut self, into: &mut Vec<Record>) {
-        let (stacks, bytes) = (self.options.stacks, self.options.stack_bytes);
+        let stacks = self.options.stacks;
+        let bytes = self.options.stack_bytes;
         for processor in &mut self.processors {
             processor.ring.drain(|raw| into.extend(record::parse(raw, stacks, bytes)));
         }

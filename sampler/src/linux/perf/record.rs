@@ -118,8 +118,11 @@ pub fn parse(record: &[u8], stacks: Stacks, stack_bytes: u32) -> Option<Record> 
     }
     let what = match kind {
         sys::PERF_RECORD_MMAP2 => {
-            let (pid, _tid) = (fields.u32()?, fields.u32()?);
-            let (start, length, offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
+            let pid = fields.u32()?;
+            let _tid = fields.u32()?;
+            let start = fields.u64()?;
+            let length = fields.u64()?;
+            let offset = fields.u64()?;
             let device = libc::makedev(fields.u32()?, fields.u32()?);
             let inode = fields.u64()?;
             fields.u64()?; // The generation of the inode.
@@ -130,7 +133,8 @@ pub fn parse(record: &[u8], stacks: Stacks, stack_bytes: u32) -> Option<Record> 
             What::Map(Map { pid, start, length, offset, device, inode, path, is_code })
         }
         sys::PERF_RECORD_COMM => {
-            let (pid, tid) = (fields.u32()?, fields.u32()?);
+            let pid = fields.u32()?;
+            let tid = fields.u32()?;
             let name = String::from_utf8_lossy(fields.text()).into_owned();
             What::Name { pid, tid, name, is_exec: misc & sys::PERF_RECORD_MISC_COMM_EXEC != 0 }
         }
@@ -138,7 +142,9 @@ pub fn parse(record: &[u8], stacks: Stacks, stack_bytes: u32) -> Option<Record> 
             What::Fork { pid: fields.u32()?, parent: fields.u32()?, tid: fields.u32()? }
         }
         sys::PERF_RECORD_EXIT => {
-            let (pid, _parent, tid) = (fields.u32()?, fields.u32()?, fields.u32()?);
+            let pid = fields.u32()?;
+            let _parent = fields.u32()?;
+            let tid = fields.u32()?;
             What::Exit { pid, tid }
         }
         sys::PERF_RECORD_LOST => {
@@ -154,7 +160,10 @@ pub fn parse(record: &[u8], stacks: Stacks, stack_bytes: u32) -> Option<Record> 
 }
 
 fn sample(mut fields: Fields<'_>, misc: u32, stacks: Stacks, stack_bytes: u32) -> Option<Record> {
-    let (ip, pid, tid, time_ns) = (fields.u64()?, fields.u32()?, fields.u32()?, fields.u64()?);
+    let ip = fields.u64()?;
+    let pid = fields.u32()?;
+    let tid = fields.u32()?;
+    let time_ns = fields.u64()?;
     let mut sample = RawSample {
         pid,
         tid,

@@ -90,7 +90,8 @@ impl Timed {
             return true;
         }
         // The kernel's first timer has the number 0, which as a pointer is null.
-        let (ticks, work) = (self.ticks.load(Ordering::Relaxed), self.work.load(Ordering::Relaxed));
+        let ticks = self.ticks.load(Ordering::Relaxed);
+        let work = self.work.load(Ordering::Relaxed);
         if works_again {
             set(work, 0);
             set(ticks, period_ns);
@@ -144,7 +145,8 @@ pub fn aim(ring: Option<&'static Ring>) {
 ///
 /// The signals of profilers, alarms and the first real-time signals are left to programs.
 pub fn install() -> io::Result<i32> {
-    let (first, last) = (libc::SIGRTMIN(), libc::SIGRTMAX());
+    let first = libc::SIGRTMIN();
+    let last = libc::SIGRTMAX();
     let middle = first + (last - first) / 2;
     let free =
         (middle..=last).chain(first..middle).find(|&signal| current(signal) == libc::SIG_DFL);
@@ -209,7 +211,8 @@ fn sample(thread: &Timed, ring: &Ring, works_again: bool, context: &libc::uconte
     if thread.tid.load(Ordering::Acquire) != tid {
         return;
     }
-    let (time_ns, cpu_ns) = (now_ns(libc::CLOCK_MONOTONIC), now_ns(libc::CLOCK_THREAD_CPUTIME_ID));
+    let time_ns = now_ns(libc::CLOCK_MONOTONIC);
+    let cpu_ns = now_ns(libc::CLOCK_THREAD_CPUTIME_ID);
     if !thread.is_due(ring.get(Word::PeriodNs), cpu_ns, works_again) {
         return;
     }
@@ -252,7 +255,9 @@ const PAGES: usize = (1 << 16) / PAGE + 1;
 /// Copies memory from an address on, as far as it can be read. Returns the number of copied bytes.
 pub fn copy(from: u64, to: *mut u8, room: usize) -> usize {
     let mut parts = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; PAGES];
-    let (mut at, mut left, mut count) = (from as usize, room, 0);
+    let mut at = from as usize;
+    let mut left = room;
+    let mut count = 0;
     for part in &mut parts {
         let bytes = (PAGE - at % PAGE).min(left);
         *part = libc::iovec { iov_base: at as *mut libc::c_void, iov_len: bytes };

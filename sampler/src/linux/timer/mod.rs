@@ -124,7 +124,10 @@ impl Timer {
             _ => Vec::new(),
         };
         let registers = (self.options.stacks == Stacks::Dwarf).then_some(head.registers);
-        let (pid, tid, cpu_ns, wall_ns) = (head.pid, head.tid, head.cpu_ns, head.wall_ns);
+        let pid = head.pid;
+        let tid = head.tid;
+        let cpu_ns = head.cpu_ns;
+        let wall_ns = head.wall_ns;
         RawSample {
             pid,
             tid,

@@ -91,7 +91,8 @@ pub fn pushed_down(
         } else if only(&["time_ns"])
             && let Some((from, to)) = times(filter)
         {
-            let (from, to) = (from.max(0) as u64, to.max(0) as u64);
+            let from = from.max(0) as u64;
+            let to = to.max(0) as u64;
             // A tick more at both ends, because the conversion rounds.
             let from = decoder.store.tick_at_ns(from.saturating_sub(1)).saturating_sub(1);
             let to = if to == i64::MAX as u64 {

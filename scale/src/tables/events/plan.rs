@@ -95,8 +95,10 @@ impl ExecutionPlan for EventsExec {
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (scans, parts) = (self.scans.clone(), self.parts.clone());
-        let (columns, schema) = (self.columns.clone(), self.schema.clone());
+        let scans = self.scans.clone();
+        let parts = self.parts.clone();
+        let columns = self.columns.clone();
+        let schema = self.schema.clone();
         let step = self.properties.partitioning.partition_count();
         let mut events = Vec::new();
         let batches = (partition..parts.len()).step_by(step).map(move |at| {

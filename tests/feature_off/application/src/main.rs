@@ -32,7 +32,8 @@ fn main() {
 
 /// The same for a cache.
 fn cache() {
-    let (mut cache, lookups) = ([None; 4], metaspy::Lookups::new("halves"));
+    let mut cache = [None; 4];
+    let lookups = metaspy::Lookups::new("halves");
     let profiler = Profiler::new("halves").observe(methods("halves::*")).install().expect("they are named");
     assert_eq!([6, 6].map(|number| library::half(&mut cache, &lookups, number)), [3, 3]);
     let profile = profiler.uninstall();

@@ -48,9 +48,12 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 /// The open tab is in brackets.
 fn title(browser: &Browser, at: usize, column: &ColumnView) -> String {
     let tabs = &browser.columns[at];
-    let tab = |(at, tab): (usize, &BrowserTab)| match at == column.tab && tabs.len() > 1 {
-        true => format!("[{}]", tab.title),
-        false => tab.title.clone(),
+    let tab = |(at, tab): (usize, &BrowserTab)| {
+        if at == column.tab && tabs.len() > 1 {
+            format!("[{}]", tab.title)
+        } else {
+            tab.title.clone()
+        }
     };
     let tabs = tabs.iter().enumerate().map(tab).collect::<Vec<_>>().join(" ");
     if at == 0 { format!(" {}: {tabs} ", browser.title) } else { format!(" {tabs} ") }
@@ -93,9 +96,10 @@ fn draw_column(
         }
         return;
     }
-    match has_focus {
-        true => table::draw(canvas, area, &crawler.store, column),
-        false => table::draw_rows(canvas, area, &crawler.store, column),
+    if has_focus {
+        table::draw(canvas, area, &crawler.store, column)
+    } else {
+        table::draw_rows(canvas, area, &crawler.store, column)
     }
     if let Some(line) =
         column.cursor().visible(rows.len()).position(|row| row == column.cursor().row)

@@ -25,7 +25,8 @@ use crate::crawler::state::Crawler;
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let Some(element) = crawler.view.structure.current() else { return };
     let store = &crawler.store;
-    let (x, room) = (area.x + 1, area.width.saturating_sub(2));
+    let x = area.x + 1;
+    let room = area.width.saturating_sub(2);
     let what = sort_or_signature(store, element);
     let took = (width(&what) as u16).min(room / 2);
     let path = shorten_path(element.path(store), room.saturating_sub(took + 2) as usize);

@@ -30,7 +30,8 @@ const WORD: u16 = 11;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
-    let (view, inner) = (&crawler.view.findings, area.inner());
+    let view = &crawler.view.findings;
+    let inner = area.inner();
     let Some(read) = &view.read else {
         canvas.frame(area, " findings ", "", theme::FOCUS);
         let progress = crawler.progress(Slot::Findings).filter(|&(_, of)| of > 0);
@@ -58,7 +59,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 
 /// Draws the texts about the row under the cursor.
 fn draw_details(canvas: &mut Canvas<'_>, area: Area, details: &Details) {
-    let (x, room) = (area.x + 1, area.width.saturating_sub(2));
+    let x = area.x + 1;
+    let room = area.width.saturating_sub(2);
     let mut lines = Vec::new();
     let kind = width(&details.kind) as u16;
     let title = wrap(&details.title, room.saturating_sub(kind + 2).into());

@@ -25,7 +25,8 @@ use crate::crawler::state::prompt::Purpose;
 
 /// Draws the line.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
-    let (x, room) = (area.x + 1, area.width.saturating_sub(1));
+    let x = area.x + 1;
+    let room = area.width.saturating_sub(1);
     if let Some(line) = &crawler.prompt {
         let name = match line.purpose {
             Purpose::Filter => "filter: ",
@@ -89,7 +90,8 @@ fn draw_candidates(canvas: &mut Canvas<'_>, area: Area, completion: &Completion)
     let above = Area { y: area.y - height, height, ..area };
     canvas.clear(above);
     for ((y, candidate), at) in (above.y..area.y).zip(candidates).zip(0..) {
-        let (x, room) = (area.x + 1, area.width.saturating_sub(1));
+        let x = area.x + 1;
+        let room = area.width.saturating_sub(1);
         canvas.text(x, y, columns, &candidate.text, theme::KEY);
         canvas.text(
             x + columns + 1,
@@ -120,13 +122,15 @@ fn draw_line(
     let part = |text: &str, from: usize| -> [String; 3] {
         let wrong = wrong.clone().unwrap_or(0..0);
         let at = |byte: usize| byte.clamp(from, from + text.len()) - from;
-        let (begin, end) = (at(wrong.start), at(wrong.end));
+        let begin = at(wrong.start);
+        let end = at(wrong.end);
         [text[..begin].to_owned(), text[begin..end].to_owned(), text[end..].to_owned()]
     };
     let [a, b, c] = part(before, cut);
     let [d, e, f] = part(line.behind(), line.before().len());
     let f = if line.behind().is_empty() { " ".into() } else { f };
-    let (plain, alarm) = (theme::PLAIN, theme::ALARM.patch(theme::UNDERLINED));
+    let plain = theme::PLAIN;
+    let alarm = theme::ALARM.patch(theme::UNDERLINED);
     let pieces = [
         (name, theme::KEY),
         (&*a, plain),

@@ -22,7 +22,8 @@ use crate::crawler::state::Crawler;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
-    let (view, inner) = (&crawler.view.functions, area.inner());
+    let view = &crawler.view.functions;
+    let inner = area.inner();
     let Ok(functions) = &view.functions else {
         canvas.frame(area, " functions ", "", theme::FOCUS);
         let text = view.why_none().map_or("reading samples …".into(), |why| why.to_string());
@@ -43,6 +44,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         view,
     );
     let footer = functions::note(functions).unwrap_or_else(|| "± with 95 % probability".into());
-    let (y, room) = (inner.y + inner.height.saturating_sub(1), inner.width.saturating_sub(1));
+    let y = inner.y + inner.height.saturating_sub(1);
+    let room = inner.width.saturating_sub(1);
     canvas.text(inner.x + 1, y, room, &footer, theme::FAINT);
 }

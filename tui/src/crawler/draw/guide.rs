@@ -18,7 +18,8 @@ use crate::crawler::state::guide::Guide;
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, guide: &Guide) {
     canvas.frame(area, &guide.title(), "", theme::FOCUS);
     let inner = area.inner();
-    let (x, room) = (inner.x + 1, inner.width.saturating_sub(1));
+    let x = inner.x + 1;
+    let room = inner.width.saturating_sub(1);
     for (y, line) in (inner.y..).zip(&guide.lines) {
         canvas.text(x, y, room, line, theme::PLAIN);
     }
@@ -26,7 +27,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, guide: &Guid
     let mut used = 0;
     for binding in crawler.keys.hints(Mode::Guide) {
         let Some(hint) = guide.hint(binding) else { continue };
-        let (key, word) = (keys::name(binding.key), format!(" {hint}  "));
+        let key = keys::name(binding.key);
+        let word = format!(" {hint}  ");
         used += canvas.line(
             x + used,
             y,

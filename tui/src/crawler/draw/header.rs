@@ -49,7 +49,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 ///  1 Events  2 Subjects  3 Sites  4 Lanes           filter: site:measure took:>50µs
 /// ```
 pub(crate) fn draw_screens(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
-    let (open, how) = (crawler.view.screen, crawler.view.filter_and_sort());
+    let open = crawler.view.screen;
+    let how = crawler.view.filter_and_sort();
     let mut end = 0;
     for (x, screen, text) in screens(crawler.screens(), open, area.width, width(&how) as u16) {
         let style = if screen == open { theme::STRONG.patch(theme::CURSOR) } else { theme::PLAIN };

@@ -80,7 +80,9 @@ fn draw_row(
     at: LaneColumns,
     largest: u32,
 ) {
-    let (y, x, end) = (line.y, line.x + at.time, line.x + line.width);
+    let y = line.y;
+    let x = line.x + at.time;
+    let end = line.x + line.width;
     let style = if row.lane.live { theme::PLAIN } else { theme::FAINT };
     canvas.text(line.x + 1, y, at.name, &clean(&row.lane.name), style);
     canvas.right(line.x + at.events, y, 9, &short(row.events), style);
@@ -150,7 +152,8 @@ fn ruler(crawler: &Crawler, lanes: &Lanes, columns: usize) -> String {
 
 /// Formats seconds with decimals; from one minute on, with minutes.
 fn seconds(ns: u64, decimals: usize) -> String {
-    let (s, fraction) = (ns / 1_000_000_000, format!("{:09}", ns % 1_000_000_000));
+    let s = ns / 1_000_000_000;
+    let fraction = format!("{:09}", ns % 1_000_000_000);
     let fraction =
         if decimals == 0 { String::new() } else { format!(".{}", &fraction[..decimals]) };
     match s / 60 {

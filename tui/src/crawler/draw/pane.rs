@@ -56,9 +56,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 }
 
 fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRow) {
-    let (x, room) = (line.x + 1, line.width.saturating_sub(1));
+    let x = line.x + 1;
+    let room = line.width.saturating_sub(1);
     let used = canvas.text(x, line.y, room, &row.indent, theme::FAINT);
-    let (x, room) = (x + used, room - used);
+    let x = x + used;
+    let room = room - used;
     match &row.content {
         Content::Fact(name, value) => {
             canvas.text(x, line.y, room, name, theme::FAINT);

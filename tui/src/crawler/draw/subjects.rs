@@ -52,7 +52,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
             view,
         );
     }
-    let (footer, end) = (inner.y + inner.height.saturating_sub(1), inner.x + inner.width);
+    let footer = inner.y + inner.height.saturating_sub(1);
+    let end = inner.x + inner.width;
     if view.lists_unobserved {
         let back = [("n", theme::KEY), (" back to the observed subjects", theme::PLAIN)];
         canvas.line(inner.x + 1, footer, inner.width, &back);

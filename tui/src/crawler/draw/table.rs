@@ -20,7 +20,8 @@ use crate::crawler::state::{Crawler, name};
 /// Draws the head and the visible rows, with a cursor.
 pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
     draw_rows(canvas, area, store, list);
-    let (cursor, rows) = (list.cursor(), area.height.saturating_sub(1) as usize);
+    let cursor = list.cursor();
+    let rows = area.height.saturating_sub(1) as usize;
     let line = cursor.visible(list.row_count()).take(rows).position(|row| row == cursor.row);
     if let Some(line) = line {
         canvas.paint(Area { y: area.y + 1 + line as u16, height: 1, ..area }, theme::CURSOR);

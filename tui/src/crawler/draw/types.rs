@@ -19,7 +19,8 @@ use crate::crawler::state::Crawler;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
-    let (view, inner) = (&crawler.view.types, area.inner());
+    let view = &crawler.view.types;
+    let inner = area.inner();
     let note = if crawler.view.filter.is_all() { "" } else { " all calls, not filtered " };
     canvas.frame(area, " types ", note, theme::FOCUS);
     let Some(read) = &view.read else {
@@ -37,6 +38,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         &crawler.store,
         view,
     );
-    let (footer, room) = (inner.y + inner.height.saturating_sub(1), inner.width.saturating_sub(1));
+    let footer = inner.y + inner.height.saturating_sub(1);
+    let room = inner.width.saturating_sub(1);
     canvas.text(inner.x + 1, footer, room, notes.first().map_or("", String::as_str), theme::FAINT);
 }

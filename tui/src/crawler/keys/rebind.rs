@@ -108,7 +108,8 @@ impl Keys {
         }
         let mut at = 0;
         while let Some(place) = self.0[at..].iter().position(is_named).map(|found| at + found) {
-            let (named, behind) = (self.0[place], place + 1);
+            let named = self.0[place];
+            let behind = place + 1;
             // Further keys of the same command follow it. `^C` stays.
             let further = self.0[behind..]
                 .iter()

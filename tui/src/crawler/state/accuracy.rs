@@ -23,7 +23,8 @@ pub enum Inaccuracy {
 impl Crawler {
     /// Returns the reason why numbers under the open filter are not exact.
     pub(crate) fn inaccuracy(&self) -> Inaccuracy {
-        let (store, totals) = (&self.store, &self.status.totals);
+        let store = &self.store;
+        let totals = &self.status.totals;
         if !store.missing().is_empty() {
             return Inaccuracy::Damaged;
         }

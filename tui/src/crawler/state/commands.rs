@@ -264,7 +264,8 @@ impl Crawler {
         if let Some(at) = self.help {
             return self.step_help(at, step);
         }
-        let (store, view) = (&self.store, &mut self.view);
+        let store = &self.store;
+        let view = &mut self.view;
         if let Some(rows) = view.rows_mut() {
             let count = rows.row_count();
             rows.cursor_mut().step(step, count);
@@ -380,9 +381,10 @@ impl Crawler {
 
     fn focus_method(&mut self) {
         let before = self.view.clone();
-        match self.view.blueprint.focus() {
-            true => self.history.leave(&before),
-            false => self.message = Some("this line is no method".into()),
+        if self.view.blueprint.focus() {
+            self.history.leave(&before)
+        } else {
+            self.message = Some("this line is no method".into())
         }
     }
 

@@ -112,7 +112,8 @@ impl Completion {
 /// Returns the byte at which the last word of a line begins. Spaces between quotation marks belong
 /// to the word.
 fn word_start(line: &str) -> usize {
-    let (mut start, mut is_quoted) = (0, false);
+    let mut start = 0;
+    let mut is_quoted = false;
     for (at, c) in line.char_indices() {
         match c {
             '"' => is_quoted = !is_quoted,

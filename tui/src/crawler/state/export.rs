@@ -62,9 +62,10 @@ impl Crawler {
             "" => PathBuf::from(format!("{}.{}", self.stem(), format.extension())),
             file => PathBuf::from(file),
         };
-        match file.exists() {
-            true => Err(format!("{} exists: choose another name", file.display())),
-            false => Ok(Target { format, file }),
+        if file.exists() {
+            Err(format!("{} exists: choose another name", file.display()))
+        } else {
+            Ok(Target { format, file })
         }
     }
 

@@ -74,7 +74,8 @@ impl Crawler {
             );
         };
         self.searched = text.to_owned();
-        let (by, text) = (table.by, text.to_owned());
+        let by = table.by;
+        let text = text.to_owned();
         self.queue(
             Slot::Search,
             move |store, progress| Some(table.find_key(store, &text, side, progress)),

@@ -68,10 +68,7 @@ impl Crawler {
     pub(super) fn turn_card(&mut self, by: isize) {
         let Some(guide) = &self.guide else { return };
         let at = guide.at.saturating_add_signed(by);
-        match at < guide.cards.len() {
-            true => self.open_card(at),
-            false => self.guide = None,
-        }
+        if at < guide.cards.len() { self.open_card(at) } else { self.guide = None }
     }
 
     fn open_card(&mut self, at: usize) {

@@ -200,9 +200,10 @@ impl Drawing {
         else {
             return;
         };
-        let end = match event.is_running() {
-            true => u64::MAX,
-            false => event.start.saturating_add(event.span.unwrap_or(0)),
+        let end = if event.is_running() {
+            u64::MAX
+        } else {
+            event.start.saturating_add(event.span.unwrap_or(0))
         };
         if event.start >= self.span.to || end < self.span.from {
             return;
@@ -284,7 +285,8 @@ impl LanesView {
     /// span must be read.
     pub fn zoom(&mut self, zoom: Zoom, selected: Option<&Event>) -> bool {
         let (Some(lanes), Some(span)) = (&self.lanes, self.span()) else { return false };
-        let (whole, columns) = (lanes.whole, self.columns.max(1));
+        let whole = lanes.whole;
+        let columns = self.columns.max(1);
         let whole = Span { from: whole.from.min(span.from), to: whole.to.max(span.to) };
         let selected =
             selected.map(|event| event.start).filter(|tick| (span.from..span.to).contains(tick));

@@ -215,7 +215,8 @@ impl Crawler {
 
     /// Shows the newest note of the recorder, or the newest gap in the recording, once.
     fn show_notes(&mut self) {
-        let (notes, missing) = (self.store.notes(), self.store.missing());
+        let notes = self.store.notes();
+        let missing = self.store.missing();
         let count = notes.len() + missing.len();
         if count > self.notes_shown {
             let sentence = missing.last().or(notes.last()).map(|text| clean(text).into_owned());

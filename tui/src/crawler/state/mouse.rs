@@ -43,7 +43,8 @@ impl Crawler {
                     && let Some(line) =
                         line(layout.body, 1).filter(|&line| line < rows.cursor().height)
                 {
-                    let (row, count) = (rows.cursor().top + line, rows.row_count());
+                    let row = rows.cursor().top + line;
+                    let count = rows.row_count();
                     rows.cursor_mut().select(row, count);
                 }
                 let time = LaneColumns::new(layout.body.inner().width);
@@ -63,7 +64,8 @@ impl Crawler {
             return self.scroll_help(by);
         }
         let layout = Layout::new(self.size.0, self.size.1, self.view.pane.focus);
-        let (store, view) = (&self.store, &mut self.view);
+        let store = &self.store;
+        let view = &mut self.view;
         if let Some(rows) = view.rows_mut() {
             let count = rows.row_count();
             rows.cursor_mut().scroll(by, count);

@@ -186,11 +186,10 @@ impl Crawler {
         };
         let is_same = pane.base.as_ref().is_some_and(|base| base.subject == object.subject);
         let name = name::subject(&self.store, object.subject);
-        (pane.base, self.message) = match is_same {
-            true => (None, Some("the comparison has ended".into())),
-            false => {
-                (Some(object), Some(format!("{name} is kept: go to another subject to compare it")))
-            }
+        (pane.base, self.message) = if is_same {
+            (None, Some("the comparison has ended".into()))
+        } else {
+            (Some(object), Some(format!("{name} is kept: go to another subject to compare it")))
         };
         self.rebuild_pane();
     }
@@ -213,7 +212,8 @@ impl Crawler {
 
     /// Selects the first event at or after this tick.
     pub(super) fn show_time(&mut self, tick: u64) {
-        let (store, filter) = (&self.store, &self.view.filter);
+        let store = &self.store;
+        let filter = &self.view.filter;
         let found = store.forward(Position::At { tick }, filter, 1, BUDGET).events.first().copied();
         let found = found.or_else(|| {
             store.backward(Position::At { tick }, filter, 1, BUDGET).events.first().copied()
@@ -274,7 +274,9 @@ impl Crawler {
     pub(super) fn set_filter(&mut self, filter: Filter) {
         self.view.filter = filter;
         (self.view.count, self.view.pane.facets, self.view.pane.times) = (None, None, None);
-        let (store, filter, list) = (&self.store, &self.view.filter, &mut self.view.list);
+        let store = &self.store;
+        let filter = &self.view.filter;
+        let list = &mut self.view.list;
         match list
             .selected
             .filter(|event| store.event(event.id).is_some() && filter.matches(store, event))

@@ -104,7 +104,8 @@ impl Entry {
     /// match.
     fn rank(&self, text: &str) -> Option<u8> {
         let refused = 4 * u8::from(self.refusal.is_some());
-        let (name, help) = (self.name().to_lowercase(), self.description().to_lowercase());
+        let name = self.name().to_lowercase();
+        let help = self.description().to_lowercase();
         let rank = match () {
             () if self.argument.is_some() => 0,
             () if name.starts_with(text) => 1,

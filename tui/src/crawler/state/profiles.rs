@@ -81,9 +81,10 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
         // A profile of calls that were only counted is shown if it has their times.
         let has_times =
             |profile: &&Profile<K>| profile.columns.iter().any(|column| column.kind == Kind::Time);
-        let shown = match self.is_chosen || store.totals().stored > 0 {
-            true => self.shown.clone(),
-            false => all.iter().find(has_times).map(|profile| profile.name.clone()),
+        let shown = if self.is_chosen || store.totals().stored > 0 {
+            self.shown.clone()
+        } else {
+            all.iter().find(has_times).map(|profile| profile.name.clone())
         };
         Profiles { all: Arc::new(all), shown, is_chosen: self.is_chosen }
     }
@@ -131,7 +132,8 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
 
 impl<K: Clone + Eq + Hash + Send + Sync + 'static> ProfileColumn<K> {
     fn column<L: 'static>(&self, key: fn(&Store, &L, usize) -> Option<K>) -> Column<L> {
-        let (values, is_least) = (Arc::clone(&self.values), self.is_least);
+        let values = Arc::clone(&self.values);
+        let is_least = self.is_least;
         let cell = move |store: &Store, list: &L, item| match key(store, list, item) {
             Some(key) => cell(values.get(&key).unwrap_or(&ProfileValue::Empty), is_least),
             None => Cell::blank(),
@@ -203,7 +205,8 @@ fn share<K: Clone + Eq + Hash>(columns: &[ProfileColumn<K>], all: u64) -> Option
         samples.values.iter().filter_map(|(item, value)| Some((item.clone(), value.number()?)));
     let values = values.map(|(item, part)| (item, ProfileValue::Choice(text(part)))).collect();
     let is_least = samples.is_least;
-    let (name, width) = (String::from("cpu % ±"), Width::Cells(14));
+    let name = String::from("cpu % ±");
+    let width = Width::Cells(14);
     Some(ProfileColumn { name, kind: Kind::Text, width, is_least, values: Arc::new(values) })
 }
 
@@ -230,7 +233,9 @@ mod tests {
     fn a_share_of_samples_has_the_error_of_sampling() {
         let values =
             HashMap::from([('a', ProfileValue::Number(500)), ('b', ProfileValue::Number(20))]);
-        let (name, width, kind) = (cpu::SAMPLES.to_owned(), Width::Cells(9), Kind::Number);
+        let name = cpu::SAMPLES.to_owned();
+        let width = Width::Cells(9);
+        let kind = Kind::Number;
         let samples =
             ProfileColumn { name, kind, width, is_least: false, values: Arc::new(values) };
         let share = share(&[samples], 1_000).expect("there are samples");

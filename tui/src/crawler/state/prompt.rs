@@ -91,7 +91,8 @@ impl Prompt {
 
     /// Opens a prompt for a search from a view.
     pub fn search(origin: &View) -> Self {
-        let (line, completion) = (Line::default(), Completion::default());
+        let line = Line::default();
+        let completion = Completion::default();
         Prompt {
             purpose: Purpose::Search,
             line,

@@ -66,7 +66,9 @@ impl Crawler {
 
     /// Queues the job that a tab about an event needs.
     fn queue_pane_of(&mut self, event: Event) {
-        let (id, index, reach) = (event.id, self.index.clone(), self.reach());
+        let id = event.id;
+        let index = self.index.clone();
+        let reach = self.reach();
         match (self.view.pane.tab, event.subject) {
             (Tab::SameSubject, Some(subject)) => self.queue_about(
                 id,
@@ -200,7 +202,8 @@ impl Crawler {
     /// Fits the open screen, or a tab of the pane, to a panel of this size, and queues the jobs
     /// that the panel needs.
     pub(crate) fn fit_panel(&mut self, tab: Option<Tab>, (width, height): (u16, u16)) {
-        let (lines, view) = (height.saturating_sub(2).into(), &mut self.view);
+        let lines = height.saturating_sub(2).into();
+        let view = &mut self.view;
         // The header, the screens and the footer are no part of a panel.
         self.size = (width, height + 3);
         match (tab, view.screen) {
@@ -262,7 +265,8 @@ impl Crawler {
                 );
             }
             Screen::Lanes => {
-                let (part, columns) = (view.lanes.part(), view.lanes.columns);
+                let part = view.lanes.part();
+                let columns = view.lanes.columns;
                 self.queue(
                     Slot::Table,
                     move |store, progress| lanes::read(store, part, columns, &filter, progress),
@@ -347,7 +351,8 @@ impl Crawler {
         }
         let is_due = self.is_due(Slot::Trend);
         if let Some(rows) = table.rows_without_trend().filter(|_| is_due || !table.trends.is_old) {
-            let (by, filter) = (table.by, self.view.filter.clone());
+            let by = table.by;
+            let filter = self.view.filter.clone();
             self.queue(
                 Slot::Trend,
                 move |store, progress| trend::read(store, by, &rows, &filter, progress),
@@ -371,7 +376,8 @@ impl Crawler {
     /// Queues the next column of a browser that must be read.
     pub(super) fn queue_column(&mut self) {
         let is_free = !self.waiting.contains_key(&Slot::Table);
-        let (browser, filter) = (&mut self.view.browser, &self.view.filter);
+        let browser = &mut self.view.browser;
+        let filter = &self.view.filter;
         let next = browser
             .next_unread(filter)
             .or_else(|| is_free.then(|| browser.next_outdated(filter))?);
@@ -395,14 +401,16 @@ impl Crawler {
 
     /// Queues the search for rows at an end of the list.
     pub(super) fn queue_rows(&mut self, side: Side, from: Position) {
-        let (filter, want) = (self.view.filter.clone(), self.view.list.height.max(1));
+        let filter = self.view.filter.clone();
+        let want = self.view.list.height.max(1);
         self.queue(
             Slot::Rows,
             move |store, progress| {
                 Some(event_list::scan(store, side, from, &filter, want, progress))
             },
             move |crawler, page| {
-                let (store, view) = (&crawler.store, &mut crawler.view);
+                let store = &crawler.store;
+                let view = &mut crawler.view;
                 view.list.accept(side, &page);
                 view.list.fill(store, &view.filter);
                 if side == Side::After && view.list.follow {

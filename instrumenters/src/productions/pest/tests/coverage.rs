@@ -151,7 +151,8 @@ fn what_cannot_be_reached_is_unused_and_what_the_optimiser_took_is_not_uncovered
     "#;
     let grammar = grammar(text, "all");
     let roles: Vec<Role> = grammar.productions().iter().map(|production| production.role).collect();
-    let (away, unused) = (Role::OptimisedAway, Role::Unused);
+    let away = Role::OptimisedAway;
+    let unused = Role::Unused;
     assert_eq!(roles, [Role::InUse, away, away, unused, unused]);
     assert_eq!(grammar.productions()[2].lines, (4, 4));
     assert_eq!(suite(&grammar, &["a."]).coverage().productions[1].state(), State::NeverEntered);
@@ -204,7 +205,8 @@ fn time_is_taken_on_request() {
         let mut suite = if timed { suite.with_times() } else { suite };
         suite.parse("it".into(), "[1, [2, 3], {\"a\": 4}]");
         let of = |name| suite.coverage().productions[production(&grammar, name)].all();
-        let (counts, whole) = (of("value"), of("json"));
+        let counts = of("value");
+        let whole = of("json");
         assert_eq!(counts.total.is_zero(), !timed);
         // A value inside a value adds no time to the values.
         assert!(counts.own <= counts.total && counts.total <= whole.total, "{counts:?} {whole:?}");

@@ -69,8 +69,10 @@ fn compare(
     inputs: impl Iterator<Item = String>,
     third: fn(&str) -> Option<Made>,
 ) -> (usize, usize) {
-    let (grammar, vm) = (grammar(text, start), machine(text));
-    let (mut all, mut accepted) = (0, 0);
+    let grammar = grammar(text, start);
+    let vm = machine(text);
+    let mut all = 0;
+    let mut accepted = 0;
     for input in inputs {
         let own = ours(&grammar, &input);
         assert_eq!(own, made(vm.parse(start, &input), |name| (*name).to_owned()), "{input:?}");

@@ -75,15 +75,14 @@ impl Hook<'_> {
             return format!("{brace}{site});");
         }
         let site = format!("{brace}{site},[{}],[{}]", self.subject(), self.arguments());
-        match self.kind.is_around() {
+        if self.kind.is_around() {
             // No copy is kept of a value that may contain a reference.
-            true => {
-                let is_lent = self.kind == HookKind::WholeLent || signature.is_lent();
-                let kind = if is_lent { "borrowed" } else { "own" };
-                let trust = self.trust(self.values.returns);
-                format!("{site},[{kind} {trust} {}],{{{}", signature.returns, self.held())
-            }
-            false => format!("{site});"),
+            let is_lent = self.kind == HookKind::WholeLent || signature.is_lent();
+            let kind = if is_lent { "borrowed" } else { "own" };
+            let trust = self.trust(self.values.returns);
+            format!("{site},[{kind} {trust} {}],{{{}", signature.returns, self.held())
+        } else {
+            format!("{site});")
         }
     }
 

@@ -341,7 +341,8 @@ proptest! {
         let woven = weave(&text, hooks.iter().cloned());
         prop_assert_eq!(woven.lines().count(), text.lines().count());
         prop_assert!(parse(&woven).is_ok(), "{}", woven);
-        let (mut back, mut rest) = (String::new(), woven.as_str());
+        let mut back = String::new();
+        let mut rest = woven.as_str();
         for (at, inserted) in insertions(hooks) {
             let kept = at - back.len();
             back.push_str(&rest[..kept]);

@@ -121,9 +121,10 @@ impl<'s> Tree<'s> {
                     let mut owners = file.modules.iter().map(|around| search(around).owner(ty));
                     let first = owners.next()??;
                     // A file that is several modules has one text for all of them.
-                    match owners.all(|owner| owner.as_ref() == Some(&first)) {
-                        true => Some(first.written()),
-                        false => self.relative(file, ty, &parsed.scopes, function.scope),
+                    if owners.all(|owner| owner.as_ref() == Some(&first)) {
+                        Some(first.written())
+                    } else {
+                        self.relative(file, ty, &parsed.scopes, function.scope)
                     }
                 }),
                 is_nothing: function.returned.as_ref().is_some_and(|returned| {
@@ -198,7 +199,8 @@ where
 {
     fn new(tree: &'t Tree<'s>, around: &[String], scopes: &'t [Scope], scope: usize) -> Self {
         let path = |scope: &Scope| around.iter().chain(&scope.path).cloned().collect::<Vec<_>>();
-        let (mut at, mut bodies) = (scopes.get(scope), Vec::new());
+        let mut at = scopes.get(scope);
+        let mut bodies = Vec::new();
         while let Some(body) = at.filter(|scope| scope.outer.is_some()) {
             bodies.push((body, path(body)));
             at = body.outer.and_then(|outer| scopes.get(outer));

@@ -58,9 +58,10 @@ impl Chosen {
     /// The next smaller hook, and true if it sees arguments; `None` if there is none.
     fn below(&self, is_about_lifetimes: bool) -> Option<(HookKind, bool)> {
         let is_light = matches!(self.kind, HookKind::Hook | HookKind::Polled);
-        match is_light && self.with_args {
-            true => Some((self.kind, false)),
-            false => Some((self.kind.below(is_about_lifetimes)?, self.with_args)),
+        if is_light && self.with_args {
+            Some((self.kind, false))
+        } else {
+            Some((self.kind.below(is_about_lifetimes)?, self.with_args))
         }
     }
 }

@@ -159,7 +159,8 @@ impl PartialTally {
             }
             let cell = std::mem::take(&mut self.cells[row]);
             if let again @ 1.. = sites.len() as u64 - 1 {
-                let (calls, own) = (cell.whole().count, (cell.own as i64).max(0) as u64);
+                let calls = cell.whole().count;
+                let own = (cell.own as i64).max(0) as u64;
                 self.shared += calls;
                 self.repeated.add(calls.saturating_mul(again), own.saturating_mul(again));
             }

@@ -82,7 +82,8 @@ mod tests {
     fn the_kind_of_an_object_is_its_type_and_no_kind_of_the_domain() {
         static OF_THE_DOMAIN: Kind =
             Kind::new("metaspy_recorder::model::subject::object_id::tests::Widget");
-        let (one, other) = (ObjectId::of::<Widget>(), ObjectId::of::<Widget>());
+        let one = ObjectId::of::<Widget>();
+        let other = ObjectId::of::<Widget>();
         assert_eq!(one.identify().kind, other.identify().kind);
         assert_ne!(one.identify(), other.identify());
         let copy = one.clone();

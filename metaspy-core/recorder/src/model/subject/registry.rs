@@ -119,7 +119,8 @@ fn is_shared(record: u32) -> bool {
 /// What is known of a kind, by the number of its record + 1.
 fn at_record(record: u32) -> Registered {
     let record = &RECORDS[record as usize - 1];
-    let (name, bytes) = (record.name.load(Relaxed), record.bytes.load(Relaxed));
+    let name = record.name.load(Relaxed);
+    let bytes = record.bytes.load(Relaxed);
     // SAFETY: both were stored from one `&'static str` before the record was published, and are
     // never changed.
     let name = unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(name, bytes)) };

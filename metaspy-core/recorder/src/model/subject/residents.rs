@@ -144,7 +144,8 @@ impl Cell {
     fn read(&self, address: usize) -> Option<Resident> {
         let version = self.version.load(Acquire);
         let kind = KindId(self.kind.load(Relaxed) as u16);
-        let (key, type_name) = (self.key.load(Relaxed), self.type_name.load(Relaxed));
+        let key = self.key.load(Relaxed);
+        let type_name = self.type_name.load(Relaxed);
         fence(Acquire);
         let is_whole = version.is_multiple_of(2)
             && self.version.load(Relaxed) == version

@@ -53,7 +53,8 @@ impl Ruling {
         let sampled_sites = (blocks / BLOCKS_PER_SAMPLED / sample).clamp(1, SAMPLED_SITES);
         let matcher = store.compile(&rule.filter, 0..=0);
         let memory = matcher.memory(store);
-        let (thresholds, outcomes) = (rule.quantile.map(Thresholds::new), matcher.outcomes());
+        let thresholds = rule.quantile.map(Thresholds::new);
+        let outcomes = matcher.outcomes();
         Ruling {
             thresholds,
             samples: Samples::new(sample as usize, sampled_sites as usize),
@@ -89,7 +90,8 @@ impl Ruling {
         {
             return None;
         }
-        let (mut threshold, mut sampled) = (0, None);
+        let mut threshold = 0;
+        let mut sampled = None;
         let score = match &mut self.thresholds {
             Some(thresholds) => {
                 let span = slot.span()?;

@@ -205,7 +205,8 @@ impl Units {
                     self.spreading.remove(&id);
                 }
             }
-            let (sequence, slot) = (id / BLOCK_SLOTS as u64, id as usize % BLOCK_SLOTS);
+            let sequence = id / BLOCK_SLOTS as u64;
+            let slot = id as usize % BLOCK_SLOTS;
             let Some(block) = self.blocks.get_mut(&sequence) else { continue };
             block.units[slot] -= 1;
             if block.units[slot] == 0 {
@@ -241,10 +242,8 @@ mod tests {
     fn a_slot_is_kept_as_long_as_a_unit_needs_it() {
         let mut units = Units::new(10);
         (0..2).for_each(|_| units.add_rule());
-        let (one, other) = (
-            units.begin(id(200, 7), 0, 5).expect("a row"),
-            units.begin(id(200, 7), 0, 3).expect("a row"),
-        );
+        let one = units.begin(id(200, 7), 0, 5).expect("a row");
+        let other = units.begin(id(200, 7), 0, 3).expect("a row");
         for row in [one, other] {
             assert!(units.add(row, id(200, 7), true) == Added::Is);
         }

@@ -94,9 +94,10 @@ impl Shape<'_> {
         let from = |at: usize| if at == 0 { 0 } else { 20 + 10 * at as u16 };
         let shown: Vec<Show> =
             declared.enumerate().map(|(at, show)| Show { from: from(at), ..show }).collect();
-        match shown.is_empty() {
-            true => vec![Show::of("calls"), Show { from: 30, ..Show::of("total") }],
-            false => shown,
+        if shown.is_empty() {
+            vec![Show::of("calls"), Show { from: 30, ..Show::of("total") }]
+        } else {
+            shown
         }
     }
 

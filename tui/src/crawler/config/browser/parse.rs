@@ -142,7 +142,8 @@ impl Source<'_> {
         if !tab.tab.is_empty() {
             return self.error(at, "a tab has no tabs");
         }
-        let (at, rows) = (rows.span().start, rows.into_inner());
+        let at = rows.span().start;
+        let rows = rows.into_inner();
         if screen.is_none() && matches!(rows, RowsOf::Production | RowsOf::Element) {
             return self.error(
                 at,

@@ -107,7 +107,8 @@ impl BrowserView {
     /// Shows the next or the previous tab of the focused column. Returns false if it has no other.
     pub(crate) fn move_tab(&mut self, by: isize) -> bool {
         let Some(browser) = &self.browser else { return false };
-        let (tabs, column) = (&browser.columns[self.focus], &mut self.columns[self.focus]);
+        let tabs = &browser.columns[self.focus];
+        let column = &mut self.columns[self.focus];
         let tab = (column.tab + tabs.len()).wrapping_add_signed(by) % tabs.len();
         if tab != column.tab {
             *column = ColumnView::new(tabs, tab);

@@ -106,7 +106,8 @@ impl FunctionsView {
         else {
             return false;
         };
-        let (number, is_own) = (*number, *depth == 0);
+        let number = *number;
+        let is_own = *depth == 0;
         if !(is_own && self.unfolded.remove(&number)) {
             self.unfolded.insert(number);
         }

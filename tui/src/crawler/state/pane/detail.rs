@@ -154,7 +154,9 @@ pub fn rows(
 
 /// Formats minutes and seconds down to the nanosecond: `03:41.207 113 042`.
 pub fn stamp(ns: u64) -> String {
-    let (s, ms, us) = (ns / 1_000_000_000, ns / 1_000_000 % 1000, ns / 1000 % 1000);
+    let s = ns / 1_000_000_000;
+    let ms = ns / 1_000_000 % 1000;
+    let us = ns / 1000 % 1000;
     format!("{:02}:{:02}.{ms:03} {us:03} {:03}", s / 60, s % 60, ns % 1000)
 }
 

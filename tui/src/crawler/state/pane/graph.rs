@@ -237,7 +237,8 @@ impl Graph {
         if first == centre && last == centre {
             line.set(centre, if ends.iter().all(|(_, is_link)| *is_link) { '╎' } else { '│' });
         } else {
-            let (from, to) = (first.min(centre), last.max(centre));
+            let from = first.min(centre);
+            let to = last.max(centre);
             for at in from..=to {
                 // An edge is dashed if it leads to a link only.
                 let mut passing =

@@ -136,7 +136,8 @@ fn comparison(store: &Store, own: &Object, base: &Object, columns: usize, rows: 
     let count = |object: &Object, site| object.at(site).map_or(0, |measure| measure.count);
     sites.sort_by_key(|&site| std::cmp::Reverse(count(own, site).max(count(base, site))));
     for site in sites.into_iter().take(SITES) {
-        let (before, here) = (count(base, site), count(own, site));
+        let before = count(base, site);
+        let here = count(own, site);
         let path = store.site_path(site);
         let path =
             Some(short_path(path)).filter(|path| width(path) < room).unwrap_or(last_segment(path));
@@ -153,7 +154,8 @@ fn comparison(store: &Store, own: &Object, base: &Object, columns: usize, rows: 
 
 /// Draws a bar towards the greater number, with a cell for each doubling.
 fn change(before: u64, here: u64) -> String {
-    let (less, more) = (before.min(here), before.max(here));
+    let less = before.min(here);
+    let more = before.max(here);
     match (less, more) {
         _ if less == more => "=".into(),
         (0, _) => if here == 0 { "◀◀◀◀" } else { "▶▶▶▶" }.into(),

@@ -61,7 +61,8 @@ pub fn read(store: &Store, filter: Filter, progress: &Progress) -> Option<Times>
         is_window: store.totals().folded > 0,
         ..Times::default()
     };
-    let (filter, all) = (filter.and(lanes::newest()), lanes::newest());
+    let filter = filter.and(lanes::newest());
+    let all = lanes::newest();
     let edge = |page: metaspy_reader::Page| page.events.first().map(|event| event.start);
     let first = edge(store.forward(Position::Start, &all, 1, STRIDE)).unwrap_or(0);
     let last = edge(store.backward(Position::End, &all, 1, STRIDE)).unwrap_or(0);

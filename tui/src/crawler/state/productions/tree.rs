@@ -94,7 +94,8 @@ fn build(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) -
     let known: HashSet<SiteId> = in_use.iter().copied().collect();
     let children =
         |of| refers_to(of).into_iter().filter(|site| known.contains(site)).collect::<Vec<_>>();
-    let (mut tree, mut visited) = (Vec::new(), HashSet::new());
+    let mut tree = Vec::new();
+    let mut visited = HashSet::new();
     for root in children(None).into_iter().chain(in_use.iter().copied()) {
         if visited.contains(&root) {
             continue;
@@ -103,7 +104,8 @@ fn build(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) -
         while let Some(mut production) = next.pop() {
             production.again = !visited.insert(production.site);
             if !production.again {
-                let (parent, children) = (Some(tree.len()), children(Some(production.site)));
+                let parent = Some(tree.len());
+                let children = children(Some(production.site));
                 let last = children.len().saturating_sub(1);
                 let child = |(at, site)| Production {
                     is_last: at == last,

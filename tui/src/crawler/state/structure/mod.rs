@@ -179,7 +179,8 @@ impl StructureView {
     /// Folds the row; if it is folded or a method, goes to its parent.
     pub fn fold(&mut self) {
         let Some(element) = self.current() else { return };
-        let (key, under) = (element.key.clone(), element.under);
+        let key = element.key.clone();
+        let under = element.under;
         if element.site().is_none() && Arc::make_mut(&mut self.folded).insert(key.clone()) {
             self.unroll(Some(&key));
         } else if let Some(row) = under.and_then(|under| self.rows.binary_search(&under).ok()) {

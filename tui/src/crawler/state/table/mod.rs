@@ -45,7 +45,8 @@ pub trait Rows {
     /// Moves to the next row whose name contains `text`, on this side of the cursor. Returns false
     /// if there is none.
     fn find(&mut self, store: &Store, text: &str, side: Side) -> bool {
-        let (rows, text) = (self.row_count(), text.to_lowercase());
+        let rows = self.row_count();
+        let text = text.to_lowercase();
         let found = self
             .cursor()
             .find(rows, side, |row| self.row_name(store, row).to_lowercase().contains(&text));

@@ -79,7 +79,8 @@ impl TableRow {
 
     fn of(row: &TallyRow, before: Option<&HashMap<TallyKey, u64>>) -> Self {
         let found = before.and_then(|before| before.get(&(row.site, row.subject)).copied());
-        let (has_before, before) = (before.is_some(), found.unwrap_or(0));
+        let has_before = before.is_some();
+        let before = found.unwrap_or(0);
         TableRow { has_before, before, ..TableRow::new(row.site, row.subject, &row.measure) }
     }
 
@@ -272,7 +273,8 @@ impl TallyView {
         // No two rows are equal, so the order is the same as that of a stable sort, which needs
         // more memory.
         keyed.sort_unstable_by(|(a_key, a), (b_key, b)| {
-            let (a, b) = (&rows[*a], &rows[*b]);
+            let a = &rows[*a];
+            let b = &rows[*b];
             a_key.cmp(b_key).then_with(|| (path(a), a.subject).cmp(&(path(b), b.subject)))
         });
         let mut order: Vec<usize> = keyed.into_iter().map(|(_, at)| at).collect();
