@@ -72,8 +72,12 @@ pub fn faults(sources: &[Source]) -> (Vec<String>, Vec<String>) {
         source.is_product() && !NO_PRODUCT.iter().any(|package| source.path.starts_with(package))
     };
     for source in sources.iter().filter(of_users) {
-        for (at, (code, line)) in source.code.lines().zip(source.text.lines()).enumerate() {
-            if !is_plain(code) || KERNEL.iter().any(|directory| line.contains(directory)) {
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (at, code) in source.code.lines().enumerate() {
+            let line = lines[at];
+            // The path, which stands in the next line if both are too long for one.
+            let path = if line.ends_with('(') { lines.get(at + 1).unwrap_or(&"") } else { line };
+            if !is_plain(code) || KERNEL.iter().any(|directory| path.contains(directory)) {
                 continue;
             }
             let excepted = EXCEPTIONS
