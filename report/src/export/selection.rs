@@ -46,7 +46,7 @@ impl<'s> Selection<'s> {
 
     /// Reports progress.
     pub(super) fn report(&self, part: f64, events: u64) -> io::Result<()> {
-        if (self.watch.is_none_or(|watch| watch(Progress { part, events }))) {
+        if self.watch.is_none_or(|watch| watch(Progress { part, events })) {
             Ok(())
         } else {
             Err(stopped())

@@ -156,11 +156,10 @@ fn signals_with_a_handler_of_the_program_are_left_alone() {
     }
     drop(sampler);
     assert_eq!(HANDLED.load(Ordering::Relaxed), 100);
-    // SAFETY: the handlers are those from before.
-    taken
-        .iter()
-        .zip(before)
-        .for_each(|(&signal, before)| _ = unsafe { libc::signal(signal, before) });
+    for (&signal, before) in taken.iter().zip(before) {
+        // SAFETY: the handlers are those from before.
+        unsafe { libc::signal(signal, before) };
+    }
 }
 
 /// A program of the tests below: it contains the sampler, and works.

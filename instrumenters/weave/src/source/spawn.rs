@@ -72,7 +72,7 @@ impl Spawn {
             Form::Other => vec![edit(start..end, &format!("{EXTERN_CRATE}::spawned!("), ")")],
             Form::Closure { body, is_expression, .. } => {
                 let because = "let __metaspy_because=__metaspy_cause.because();";
-                let inner = if is_expression {
+                let inner = if *is_expression {
                     edit(body.clone(), &format!("{{{because}"), "}")
                 } else {
                     edit(body.clone(), because, "")

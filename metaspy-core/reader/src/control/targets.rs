@@ -121,7 +121,7 @@ impl Store {
         for term in of_subjects.terms.iter().filter(|term| !term.negated) {
             match &term.condition {
                 Condition::Subject(SubjectCondition::Exactly(subject)) => {
-                    drop(subjects.insert(*subject))
+                    subjects.insert(*subject);
                 }
                 Condition::Subject(SubjectCondition::KindKey(name, key)) => {
                     let kinds = self.names().kinds.iter().filter(|(_, kind)| kind.is_named(name));

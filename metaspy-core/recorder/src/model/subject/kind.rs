@@ -37,9 +37,10 @@ impl Kind {
     #[inline(always)]
     pub fn id(&self) -> KindId {
         match self.id.load(Ordering::Relaxed) {
-            // SAFETY: the function expects a kind.
             0 => {
-                KindId(unsafe { saving::call(register_at, std::ptr::from_ref(self).cast()) } as u16)
+                // SAFETY: the function expects a kind.
+                let id = unsafe { saving::call(register_at, std::ptr::from_ref(self).cast()) };
+                KindId(id as u16)
             }
             id => KindId(id),
         }

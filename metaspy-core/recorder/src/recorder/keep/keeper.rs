@@ -452,7 +452,7 @@ impl Keeper {
         for (id, row) in std::mem::take(&mut self.running) {
             match self.store.ring().peek(id) {
                 Some((_, slot)) if slot.outcome() == Outcome::Running => {
-                    drop(self.running.insert(id, row))
+                    self.running.insert(id, row);
                 }
                 _ => self.settle(log, id, row),
             }
