@@ -73,8 +73,9 @@ impl Group {
         self.round.fetch_add(1, Relaxed);
     }
 
-    /// Evaluates the predicate again for this subject, when it next occurs: cheaper than for all,
-    /// if the domain can name what changed.
+    /// Makes the group evaluate its predicate again for this subject, at the next event of the
+    /// subject. This is cheaper than evaluating it for all subjects, if the domain can name the
+    /// changed one.
     pub fn reconsider(&self, subject: Subject) {
         self.doubts.fetch_add(1, Relaxed);
         if let Some(mut membership) = self.members.get_mut(&subject) {
@@ -89,7 +90,7 @@ impl Group {
         thread_local! {
             static EVALUATING: Cell<bool> = const { Cell::new(false) };
         }
-        // Read before the predicate runs: what changes meanwhile is evaluated again.
+        // Read before the predicate runs: a membership that changes meanwhile is evaluated again.
         let round = self.round.load(Relaxed);
         let doubts = self.doubts.load(Relaxed);
         let known = self.members.get(&subject).map(|membership| *membership);

@@ -1,7 +1,7 @@
 //! Handlers: the `do:` blocks of the papers.
 //!
 //! Handlers before an event borrow its typed value. No value is kept for readers, because an event
-//! outlives the value, and the process. What readers need is a detail or a column.
+//! outlives the value, and the process. Values that readers need belong into a detail or a column.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -14,7 +14,7 @@ use crate::recorder;
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// What a handler sees of a call.
+/// The view that a handler has of a call.
 #[non_exhaustive]
 pub struct CallView<'a> {
     /// Where.

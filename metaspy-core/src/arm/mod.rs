@@ -76,7 +76,7 @@ impl std::fmt::Debug for Subjects {
     }
 }
 
-/// What an instrumenter requires of a site.
+/// The requirements of an instrumenter on a site.
 #[derive(Clone, Debug)]
 pub struct Arming {
     /// How closely.

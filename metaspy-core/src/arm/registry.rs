@@ -1,4 +1,4 @@
-//! The standing orders of all profilers: what each has armed.
+//! The standing orders of all profilers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use crate::platform::readers::Replaced;
 use crate::recorder::{self, Counter, Lane, Listener, Module};
 use crate::site::{self, Site, SiteEntry, SiteId};
 
-/// Standing orders: what each profiler requires of each site, and of sites that come later.
+/// Standing orders: the requirements of each profiler on each site, and on sites that come later.
 #[derive(Default)]
 pub(crate) struct Arms {
     orders: BTreeMap<SiteId, Vec<Order>>,
@@ -88,7 +88,8 @@ impl Arms {
         self.publish(id, site);
     }
 
-    /// Remembers what is required of sites that are registered later than those that it returns.
+    /// Remembers the requirements on sites that are registered later. Returns the sites that are
+    /// already registered.
     pub fn stand(&mut self, profiler: u64, sites: SitePattern, arming: Arming) -> Vec<SiteEntry> {
         let known = site::entries();
         self.standing.push(Standing { profiler, sites, arming, known: known.len() });
@@ -132,12 +133,13 @@ impl Arms {
         Replaced::take_unread(&mut self.replaced, |_| true)
     }
 
-    /// Lets a reader replace what the profiler arms.
+    /// Lets a reader replace the orders of the profiler.
     pub fn control(&mut self, profiler: u64) {
         self.controlled.insert(profiler);
     }
 
-    /// What `profiler` and the profilers that a reader controls require of a site.
+    /// Returns the requirements of `profiler`, and of the profilers that a reader controls, on a
+    /// site.
     pub fn seizable(&self, profiler: u64, id: SiteId) -> Vec<Arming> {
         let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
         let seizable = orders.iter().filter(|order| order.is_seizable(profiler, &self.controlled));
@@ -171,7 +173,7 @@ impl Arms {
         unsettle();
     }
 
-    /// Stores what the orders for a site add up to, and then invalidates what has settled.
+    /// Stores the sum of the orders for a site, and then invalidates all settled sites.
     fn publish(&mut self, id: SiteId, site: &'static Site) {
         self.store(id, site);
         unsettle();
@@ -220,7 +222,7 @@ impl Arms {
             plan.add(&arming.subjects, requirements);
         }
         let sample = orders.iter().map(|order| order.arming.sample).min().unwrap_or(16);
-        // Method profilers see every call. What the recorder does with it then depends on the mode.
+        // Method profilers see every call. The recorder then handles the call by its mode.
         let (filter, needed) =
             (if is_profiled { ALL_SUBJECTS } else { plan.filter() }, plan.is_needed());
         let config = Config::new(id.0, &plan, sample, is_profiled);

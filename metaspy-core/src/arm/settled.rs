@@ -11,10 +11,10 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The word that cells are compared with at sites that method profilers are interested in: what
-/// settled is valid until it changes. Never a word of a row, which has its highest bit set, and
-/// larger than [`NO_CELL`](metaspy_probe::NO_CELL) and all other words of a site. The bit
-/// [`CACHED`](crate::recorder::CACHED) is free.
+/// The word that cells are compared with at sites that method profilers are interested in: a
+/// settled site is valid until this word changes. It is never a word of a row, which has its
+/// highest bit set, and is larger than [`NO_CELL`](metaspy_probe::NO_CELL) and all other words of a
+/// site. The bit [`CACHED`](crate::recorder::CACHED) is free.
 pub(super) static SETTLED: AtomicU64 = AtomicU64::new(u64::MAX / 8 + 1);
 
 /// The word as it is now.
@@ -22,7 +22,7 @@ pub(crate) fn settled() -> u64 {
     SETTLED.load(Acquire)
 }
 
-/// Invalidates all that settled. Called when what has changed is stored.
+/// Invalidates all settled sites. Called after the change has been stored.
 pub(crate) fn unsettle() {
     SETTLED.fetch_add(1, Release);
 }

@@ -1,4 +1,4 @@
-//! What the observers of a site require, beyond what the site's words express.
+//! The requirements of a site's observers, beyond those that the site's words express.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -9,7 +9,7 @@ use crate::platform::readers::{self, Replaced};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// What the observers of a site require. Immutable: a new plan replaces it.
+/// The requirements of a site's observers. Immutable: a new plan replaces it.
 #[derive(Default)]
 pub struct Plan {
     chosen: HashMap<Subject, Requirements, BuildHasherDefault<SubjectHasher>>,
@@ -17,7 +17,7 @@ pub struct Plan {
     all: Requirements,
 }
 
-/// What is required of a call.
+/// Requirements on a call.
 #[derive(Clone, Default)]
 pub(crate) struct Requirements {
     pub mode: Mode,

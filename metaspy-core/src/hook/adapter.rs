@@ -1,4 +1,4 @@
-//! The core behind the hooks of instrumented code: what [`metaspy_probe::Adapter`] calls.
+//! The core behind the hooks of instrumented code: it implements [`metaspy_probe::Adapter`].
 //!
 //! This is the one place where a call meets the recorder and the method profilers.
 
@@ -92,7 +92,7 @@ fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Ent
             |reify| reify_all(seen, reify),
         );
     }
-    // Where calls are only counted, their number is what matters, not the object.
+    // Where calls are only counted, their number matters, not the object.
     if seen.arguments().is_empty()
         && let Some(tally) = site.tally_row()
         && let Some(counted) = call::count_in(seen.counters, site, tally, Subject::NONE)
@@ -128,7 +128,7 @@ impl fmt::Debug for Printed<'_> {
     }
 }
 
-/// What a hook holds of a call that was entered, and that is not [`Lean`].
+/// The state that a hook keeps of a call that was entered, and that is not [`Lean`].
 enum Begun {
     /// It was only counted, in this row; null if it was not observed.
     Counted(*mut u8),
@@ -267,7 +267,8 @@ fn count_beginning(site: &'static Site, cells: &EntryCells, seen: impl FnOnce() 
     if !Config::of(site).is_profiled() {
         return call::count_entry(cells, site);
     }
-    // Before the profilers see it: what settles then is valid as long as nothing has changed since.
+    // Read before the profilers see the call: cells that settle then are valid as long as nothing
+    // has changed since.
     let who = arm::settled();
     let seen = seen();
     let mut frame = Frame::vacant();
@@ -308,8 +309,8 @@ extern "C" fn start(site: &'static Site, seen: &Seen<'_>) -> *mut u8 {
 
 fn poll(begun: *mut u8, once: PollOnce, data: *mut u8) {
     let of: *mut Async = begun.cast();
-    // SAFETY: `start` made it, and only one thread polls it at a time. What `once` calls reaches
-    // the fields behind `call` by the same pointer, and never `call` itself.
+    // SAFETY: `start` made it, and only one thread polls it at a time. `once` reaches the fields
+    // behind `call` by the same pointer, and never `call` itself.
     let (call, subject) = unsafe { (&mut (*of).call, (*of).subject) };
     let polled = || {
         let polling = Polling::begin(of);
@@ -330,8 +331,8 @@ fn outcome(of: *mut Async, returned: &mut Returned<'_>) -> Outcome {
     outcome_of(failed)
 }
 
-/// A poll. If it is dropped before it ends, a panic left it. That the thread unwinds does not prove
-/// this: a destructor may be what polls.
+/// A poll. If it is dropped before it ends, a panic left it. An unwinding thread does not prove
+/// this, because a destructor may be polling.
 struct Polling(*mut Async);
 
 impl Polling {
@@ -369,7 +370,7 @@ impl Drop for Polling {
 
 extern "C" fn returned_async(begun: *mut u8, value: &Value<'_>) {
     let of: *mut Async = begun.cast();
-    // SAFETY: as in `poll`, which is what calls this by way of `once`.
+    // SAFETY: as in `poll`, which calls this function by way of `once`.
     let (profiled, records_return) = unsafe { (&mut (*of).profiled, (*of).records_return) };
     // SAFETY: as above.
     let (failed, shown) = unsafe { (&mut (*of).failed, &mut (*of).shown) };

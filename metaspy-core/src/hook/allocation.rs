@@ -12,8 +12,8 @@ use crate::subject::{Kind, Subject};
 /// and `alloc::free`.
 ///
 /// The subject is the size in bytes, so counts by subject are a histogram, and sizes times counts
-/// are all bytes. The cause is the event around: `metaspy report --by cause --filter
-/// site:alloc::allocate` finds what allocates. What metaspy allocates is left out.
+/// are all bytes. The cause is the event around the allocation: `metaspy report --by cause --filter
+/// site:alloc::allocate` finds the code that allocates. Allocations of metaspy itself are left out.
 ///
 /// ```
 /// use std::alloc::System;
@@ -32,7 +32,7 @@ use crate::subject::{Kind, Subject};
 pub struct SpiedAllocator<A = System>(A);
 
 impl<A> SpiedAllocator<A> {
-    /// Records what `allocator` does.
+    /// Records the allocations of `allocator`.
     pub const fn new(allocator: A) -> Self {
         SpiedAllocator(allocator)
     }
@@ -102,7 +102,7 @@ fn record(site: &'static Site, bytes: usize) {
 fn record_armed(site: &'static Site, bytes: usize) {
     static BYTES: Kind = Kind::new("bytes");
     thread_local! {
-        /// True while this thread records: what the recorder allocates is not the program's.
+        /// True while this thread records: allocations of the recorder are not the program's.
         static RECORDING: Cell<bool> = const { Cell::new(false) };
     }
     if recorder::lane_level() > 0 || RECORDING.replace(true) {

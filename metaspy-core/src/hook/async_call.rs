@@ -29,7 +29,7 @@ pub fn show<'a>(
     let config = Config::of(site);
     let is_required = config.looks_inside()
         && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false);
-    // What a handler or a `Debug` calls is not looked into in turn: it would never end.
+    // A call from a handler or a `Debug` is not looked into in turn: the recursion would never end.
     if is_required && recorder::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
 }
 
@@ -52,7 +52,7 @@ pub struct AsyncCall {
     started: bool,
     /// Its arguments, until it begins.
     shown: Shown,
-    /// What handlers saw of the call, for those that run after it.
+    /// The view that handlers had of the call, for handlers that run after it.
     open: Option<Box<Open>>,
     profiled: Profiled,
 }
@@ -98,8 +98,8 @@ impl AsyncCall {
         call
     }
 
-    /// One poll of the call: the event is the current one meanwhile, and not in between. When it is
-    /// done, `outcome` is given what it returned, and may show that.
+    /// Polls the call once: its event is the current one during the poll, and not between polls.
+    /// After the last poll, `outcome` gets the result of the call, and may show it.
     #[inline]
     pub fn poll<R>(
         &mut self,
@@ -222,7 +222,8 @@ impl Drop for AsyncCall {
     }
 }
 
-// What runs after a panic reads text and calls handlers, each of which catches its own panics.
+// The code that runs after a panic reads text and calls handlers, each of which catches its own
+// panics.
 impl UnwindSafe for AsyncCall {}
 impl RefUnwindSafe for AsyncCall {}
 

@@ -73,7 +73,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some((all, place)) = whole(layout) else { return std::ptr::null_mut() };
-        // SAFETY: its size is not 0, and `begin` gets what was allocated.
+        // SAFETY: its size is not 0, and `begin` gets the allocated block.
         unsafe { begin(self.0.alloc(all), place, layout.size()) }
     }
 

@@ -10,7 +10,7 @@ use crate::format::superblock as sb;
 use crate::hook::handler::Open;
 use crate::recorder::{self, Ran, with_patience};
 
-/// Bytes of one value at most; what is longer is cut and marked.
+/// Maximum number of bytes of one value; a longer value is cut and marked.
 pub const VALUE_MAX: usize = 256;
 
 /// Receives the receiver, the payload and the arguments of a call, if they are required.
@@ -193,7 +193,7 @@ fn cut() {
 }
 
 /// Text of limited length. Writing beyond the limit ends the formatting, so a value of 100 MB costs
-/// only what fits.
+/// no more than the part that fits.
 struct Bounded<'a> {
     bytes: &'a mut [u8],
     len: usize,

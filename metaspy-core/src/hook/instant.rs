@@ -1,4 +1,4 @@
-//! What has no length: a change, an announcement, and what was missed of them.
+//! Events without a length: changes, announcements, and announcements that were missed.
 //!
 //! Messages that a bus dropped are a tally with one event: of *n* missed messages one event carries
 //! the gap, and *n* − 1 are counted beside it. A mark alone leaves with its block, and received and
@@ -19,8 +19,8 @@ use crate::subject::Subject;
 /// Records that `count` of something were missed: announcements that a bus dropped before they were
 /// heard.
 ///
-/// One of them is an event, which carries the gap; the others are counted beside it, so that a
-/// tally of the site is what was missed, exactly, whatever becomes of the event.
+/// One of them is an event, which carries the gap; the others are counted beside it. So a tally of
+/// the site is the exact number of missed ones, whatever becomes of the event.
 #[cold]
 pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<EventId> {
     if count == 0 || !site.is_armed() {

@@ -105,8 +105,8 @@ pub(super) unsafe fn leave_known(begun: *mut u8) -> bool {
     })
 }
 
-/// Begins a call, if nothing of it is recorded but its number and what its profilers find at its
-/// end. Otherwise returns the frame.
+/// Begins a call of which only the number and the profilers' results at its end are recorded.
+/// Returns the frame for every other call.
 #[inline(never)]
 pub(super) fn enter<'f>(
     frame: &'f mut Frame,
@@ -168,11 +168,11 @@ fn put<'f>(frame: &'f mut Frame, site: &Site, observed: Observed, row: *mut u8) 
         cell: site.cell.load(Relaxed),
         announced: Outcome::Returned,
     };
-    // SAFETY: the frame has room for it, and is borrowed as long as what was entered.
+    // SAFETY: the frame has room for it, and is borrowed as long as the entered call.
     let call =
         unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<LightCall>>() }.write(call);
     let marked = std::ptr::from_mut(call).cast::<u8>().map_addr(|address| address | MARK);
-    // SAFETY: it is what `adapter` ends.
+    // SAFETY: `adapter` ends the call by this pointer.
     unsafe { Entered::from_raw(marked) }
 }
 

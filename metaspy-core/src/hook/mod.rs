@@ -1,4 +1,4 @@
-//! What expanded code calls: the two halves of a hook.
+//! The functions that expanded code calls: the two halves of a hook.
 //!
 //! Programs do not call this module themselves; `#[observe]`, [`crate::instrumenter`]s and weavers
 //! do.

@@ -2,7 +2,7 @@
 //! nothing else.
 //!
 //! The data of a call is in its [`Frame`], which stays uninitialised if the site is not armed. The
-//! body holds a [`Guard`](super::Guard), which is a pointer and stays in a register. What runs for
+//! body holds a [`Guard`](super::Guard), which is a pointer and stays in a register. The code for
 //! an armed site is out of line and keeps the registers of the body, but for the test for a panic.
 
 use std::ptr::{from_ref, null};
@@ -14,8 +14,8 @@ use crate::hook::call;
 use crate::site::Site;
 use crate::subject::{KindId, Subject};
 
-/// True if this thread unwinds. Evaluated before the subject: it may be a call, over which the
-/// compiler keeps what it has in registers that the function must save.
+/// True if this thread unwinds. Evaluated before the subject, because the subject may be a call,
+/// and the compiler would save the registers that live across it.
 #[derive(Clone, Copy, Debug)]
 pub struct Unwinding(bool);
 

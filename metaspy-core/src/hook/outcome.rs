@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use crate::event::Outcome;
 
-/// How a call ended, by what it returned.
+/// The outcome of a call, read from its return value.
 pub trait OutcomeOf {
     /// *Succeeded* or *failed*.
     fn outcome(&self) -> Outcome;

@@ -9,9 +9,9 @@ use crate::recorder::{self, Begun};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// Something that happens at an instant, and may fail. It has its event before it happens, so that
-/// what it leads to can name it; it is never what the thread is in, and its end costs one store.
-/// Dropping it ends it as a guard of a call does.
+/// Something that happens at an instant, and may fail. Its event exists before it happens, so that
+/// its effects can name the event. The event is never the current one of its thread, and its end
+/// costs one store. Dropping it ends it as a guard of a call does.
 #[must_use = "dropping it ends the event"]
 pub struct Pending {
     begun: Begun,

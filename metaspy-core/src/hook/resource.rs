@@ -15,9 +15,9 @@ use crate::recorder::{self, Begun};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// Something that lasts while its thread goes on with other things, and may end on another one.
-/// What happens meanwhile is not its effect. Dropping it ends it: *panicked* if its thread unwinds
-/// and did not before, else *returned*.
+/// Something that lasts while its thread goes on with other things, and may end on another thread.
+/// Events that happen meanwhile are not its effects. Dropping it ends it: *panicked* if its thread
+/// unwinds and did not before, else *returned*.
 ///
 /// It holds numbers and text, so nothing loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it.
 #[must_use = "dropping it ends the event"]
@@ -30,7 +30,7 @@ struct Holding {
     key: u64,
     /// It began while its thread unwound.
     unwinding: bool,
-    /// What handlers saw of it, for those that run after it.
+    /// The view that handlers had of it, for handlers that run after it.
     open: Option<Open>,
 }
 
@@ -81,7 +81,7 @@ impl Resource {
         EventId::from_raw(begun.id).filter(|_| has_event(begun))
     }
 
-    /// Records what it returned, if that is required. It ends afterwards.
+    /// Records its return value, if that is required. The event ends afterwards.
     pub fn returns(&mut self, value: &dyn Debug) {
         if let Some(open) = self.0.as_mut().and_then(|holding| holding.open.as_mut()) {
             open.returns(value);
@@ -143,7 +143,8 @@ fn has_event(begun: &Begun) -> bool {
     begun.id != 0 && begun.id < recorder::LOST
 }
 
-// What runs after a panic reads text and calls handlers, each of which catches its own panics.
+// The code that runs after a panic reads text and calls handlers, each of which catches its own
+// panics.
 impl UnwindSafe for Resource {}
 impl RefUnwindSafe for Resource {}
 

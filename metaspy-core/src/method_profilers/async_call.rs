@@ -30,8 +30,8 @@ enum State {
     Over,
 }
 
-// SAFETY: what an entry keeps is `Send`, its receiver is a number and a static text, and everything
-// else is shared.
+// SAFETY: the values that an entry keeps are `Send`, its receiver is a number and a static text,
+// and everything else is shared.
 unsafe impl Send for AsyncCall {}
 // SAFETY: nothing is done with a shared one.
 unsafe impl Sync for AsyncCall {}

@@ -8,8 +8,8 @@ use crate::causality::Carried;
 use crate::event::EventId;
 use crate::recorder::{self, Lane};
 
-/// The block that a profiler is installed around, on one thread: what the block does, and what that
-/// causes on any thread, belongs to it.
+/// The block that a profiler is installed around, on one thread. The events of the block, and their
+/// effects on any thread, belong to it.
 pub(crate) struct Block {
     /// The event of the block, as a [`Carried`]; [`NOT_BEGUN`] or [`WITHOUT_EVENT`].
     root: AtomicU64,
@@ -45,7 +45,8 @@ impl Block {
         self.root.store(root, Release);
     }
 
-    /// False if what belongs to the block cannot be distinguished, because its event found no room.
+    /// Returns false if the events of the block cannot be distinguished, because the event of the
+    /// block found no room.
     pub fn has_event(&self) -> bool {
         self.root.load(Acquire) != WITHOUT_EVENT
     }
@@ -62,7 +63,7 @@ impl Block {
         // Of a recording that has ended, nothing belongs to another one.
         let Some((root, log)) = root.zip(recorder::current()) else { return Some(false) };
         let is_under = recorder::is_under(log, event.event(), root);
-        // What this thread does while it is in the block belongs to it.
+        // Every call of this thread while it is in the block belongs to the block.
         is_under.or_else(|| ptr::eq(self.lane, recorder::own_lane()).then_some(true))
     }
 }

@@ -99,11 +99,11 @@ pub(crate) struct Entry {
     pub present: Hold,
     /// The calling context around it.
     pub context: Option<&'static Node>,
-    /// What its hook showed of it; `None` if they see its end only.
+    /// The values that its hook showed; `None` if the profilers see only its end.
     pub shown: Option<Shown>,
 }
 
-/// What profilers see of a call before its end, and keep.
+/// The values that profilers see of a call before its end, and keep.
 pub(crate) struct Shown {
     pub receiver: Receiver,
     /// The test that this thread ran before, if the call is a test; otherwise [`NO_TEST`].

@@ -33,7 +33,7 @@ pub(super) fn forget_profilers() {
     unsettle();
 }
 
-/// What makes hooks call these profilers.
+/// Returns the profilers in the form that hooks read.
 pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     let interest = |entry: &SiteEntry| -> u32 {
         let site = entry.id.0 as usize;

@@ -1,4 +1,5 @@
-//! What the hooks of a timed call cost, measured once in this process, and kept in its recordings.
+//! The cost of the hooks of a timed call, measured once in this process, and kept in its
+//! recordings.
 //!
 //! The hooks are those of woven functions, and are called as these call them, so nothing of a hook
 //! is compiled for a measurement alone. Meanwhile they work in memory that belongs to no recording.

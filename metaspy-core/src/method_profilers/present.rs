@@ -1,8 +1,8 @@
 //! The profilers that hooks call at present.
 //!
-//! A call holds the method profilers that it began with. Each thread counts what its outermost call
-//! holds, and the calls inside refer to that, so no count is changed by all calls of all threads.
-//! Mirrors cannot stay for ever, because a test process installs a profiler for each test.
+//! A call holds the method profilers that it began with. Each thread counts the hold of its
+//! outermost call, and the calls inside refer to it, so no count is changed by all calls of all
+//! threads. Mirrors cannot stay for ever, because a test process installs a profiler for each test.
 
 use std::ops::Deref;
 use std::ptr::{NonNull, null};
@@ -159,7 +159,7 @@ impl Hold {
         self.count == Count::Counted
     }
 
-    /// Makes it a counted one: what it stands above may go first.
+    /// Makes this a counted hold, so that the hold below it may end first.
     pub fn count(&mut self) {
         if !self.is_counted() {
             self.holds.fetch_add(1, Relaxed);

@@ -93,7 +93,7 @@ struct Registry {
     observers: Vec<Arc<dyn Observer>>,
     /// Which of them see the calls of others.
     spans: Spans,
-    /// What hooks called before. A call may still refer to it.
+    /// The values that hooks read before. A call may still refer to one.
     replaced: Vec<Replaced<Present>>,
 }
 
@@ -110,8 +110,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Makes hooks call these profilers. Returns what no call refers to any more, to be dropped
-    /// without the lock.
+    /// Makes hooks call these profilers. Returns the replaced values that no call refers to any
+    /// more, to be dropped without the lock.
     #[must_use]
     fn publish(&mut self) -> Vec<Present> {
         for observer in &self.observers {

@@ -1,4 +1,4 @@
-//! Calls that compute again what an earlier call computed: their arguments are equal, and their
+//! Calls that repeat the computation of an earlier call: their arguments are equal, and their
 //! receiver has not changed (Execution profiling blueprints, section 7).
 
 use std::fmt::{self, Write};
@@ -31,7 +31,7 @@ const LONGEST: usize = 1_000;
 /// thread or caller holds.
 const HIDDEN: [&str; 4] = [".. }", "<locked>", "<borrowed>", "(Weak)"];
 
-/// What the calls of a method had as receivers and arguments.
+/// The receivers and arguments of the calls of a method.
 pub struct Inputs {
     seen: IdentitySet<INPUTS>,
     inputs: Count,
@@ -64,7 +64,7 @@ impl MethodProfiler for Repeats {
 
     fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         let Inputs { seen, inputs, repeated, not_compared } = &spy.data;
-        // What shows a value is the program's own.
+        // The code that shows a value is the program's own.
         let input = if may_be_in_handler() {
             None
         } else {

@@ -71,7 +71,7 @@ impl Returns {
             add |= NOT_SELF;
         }
         if (state | add) & NOT_SELF != 0 {
-            // What compares, hashes or copies a value is the program's own.
+            // The code that compares, hashes or copies a value is the program's own.
             add |=
                 with_patience(value.kind(), || self.compare(call, value)).done().unwrap_or(OPAQUE);
         }
@@ -79,8 +79,8 @@ impl Returns {
     }
 
     fn compare(&self, call: &Call<'_>, value: &Value<'_>) -> u8 {
-        // Cells and kept values take memory, and a signal handler must not. What it cannot keep is
-        // not comparable.
+        // Cells and kept values take memory, and a signal handler must not allocate. A value that
+        // it cannot keep is not comparable.
         let receiver = call.identity().unwrap_or(1).max(1);
         if self.used.load(Ordering::Relaxed) < MOST && !self.knows(receiver) && may_be_in_handler()
         {

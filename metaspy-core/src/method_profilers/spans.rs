@@ -1,7 +1,7 @@
 //! Which installations of a method profiler see the calls of others.
 //!
-//! Readers add up what all installations of a profiler saw, and a call that two of them saw must
-//! count once.
+//! Readers add up the counts of all installations of a profiler, and a call that two of them saw
+//! must count once.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Spans {
         let around: Vec<u32> = innermost.into_iter().flat_map(Span::with_around).collect();
         let overlaps = innermost.map_or(0, |span| overlaps::inside(span.overlaps));
         if block.is_none() {
-            // What blocks did before they do not see.
+            // Earlier calls of these blocks were not seen by this installation.
             let blocks = self.0.iter_mut().filter(|span| span.name == name && span.block.is_some());
             blocks.for_each(|span| span.come_late(installation, &around));
         }

@@ -46,7 +46,7 @@ struct Slot {
     word: AtomicU64,
 }
 
-/// What is known of a type: the number of its kind, and these bits.
+/// Known facts about a type: the number of its kind, and these bits.
 #[derive(Clone, Copy)]
 struct Known(u64);
 

@@ -26,7 +26,7 @@ use crate::trigger::Trigger;
 
 /// Instrumenters composed for one question.
 ///
-/// A profiler is a view on the one log: ten profilers of one object cost what one costs, and
+/// A profiler is a view on the one log: ten profilers of one object cost as much as one, and
 /// uninstalling one never disturbs another.
 #[must_use = "a profiler does nothing until it is installed"]
 pub struct Profiler {
@@ -76,13 +76,13 @@ impl Profiler {
 
     /// Adds rules that say which events stay when they leave the window, as in
     /// [`Builder::keep`](crate::recording::Builder::keep). They hold for the whole recording while
-    /// the profiler is installed: for what is in the window then, and for what comes. What they
-    /// keep stays afterwards.
+    /// the profiler is installed: for the events in the window at that time, and for later ones.
+    /// The events that they keep stay afterwards.
     pub fn keep(self, rules: impl Into<String>) -> Self {
         self.observe(Keep(rules.into()))
     }
 
-    /// What screens show of it first: `subject`, `site` or `cause`.
+    /// Sets the grouping that screens show first: `subject`, `site` or `cause`.
     pub fn group_by(mut self, grouping: impl Into<String>) -> Self {
         self.view.group_by = grouping.into();
         self
@@ -101,7 +101,7 @@ impl Profiler {
         self
     }
 
-    /// Lets the crawler disarm what this profiler arms, in a
+    /// Lets the crawler disarm the sites of this profiler, in a
     /// [controlled](crate::recording::Builder::controlled) recording. Without it, the crawler only
     /// adds to the sites of a profiler.
     pub fn controlled(mut self) -> Self {
@@ -125,8 +125,7 @@ impl Profiler {
         if self.is_controlled {
             arm::arms().control(session.profiler());
         }
-        // The epoch first, then the arm words: what is armed for this view begins in its first
-        // epoch.
+        // The epoch first, then the arm words: the events of this view begin in its first epoch.
         let first = Arc::new(recorder::next_boundary(&format!("{} is installed", self.view.name)));
         let mut hooks = Vec::with_capacity(self.instrumenters.len());
         let mut triggers = Vec::with_capacity(self.triggers.len());
@@ -202,7 +201,7 @@ pub struct Installed {
     ended: bool,
 }
 
-/// What a profile is made of.
+/// The parts of an installed profiler from which its profile is built.
 struct Shared {
     view: View,
     recording: Recording,
@@ -263,8 +262,8 @@ impl Installed {
     /// Keeps it installed until `model` ends; then uninstalls it, and passes its profile to `then`.
     ///
     /// A `Spied<T>` ends when it is dropped. Any other subject ends with [`forget`](crate::forget),
-    /// which the `Drop` of a model can call. `then` runs on the thread that ends the model. What it
-    /// calls is not observed, and a panic in it is caught. A model can also own its profiler: a
+    /// which the `Drop` of a model can call. `then` runs on the thread that ends the model. Its
+    /// calls are not observed, and a panic in it is caught. A model can also own its profiler: a
     /// field of this type is dropped with it.
     pub fn until_end_of(self, model: impl Identify, then: impl FnOnce(Profile) + Send + 'static) {
         model::when_ended(model.identify(), move || then(self.uninstall()));
@@ -290,8 +289,8 @@ impl Installed {
     /// that found no room, are no events. An event that is still running when it leaves the window
     /// is delivered then, as *moved*.
     ///
-    /// What `see` calls is not observed, and a panic in it is caught. The program never waits for
-    /// it; but events are lost, and counted, while it takes longer than the ring is long.
+    /// The calls of `see` are not observed, and a panic in it is caught. The program never waits
+    /// for `see`; but events are lost, and counted, while it takes longer than the ring is long.
     pub fn watch(
         &self,
         filter: Filter,
@@ -330,7 +329,7 @@ impl Installed {
         lock(&INSTALLED)
             .retain(|installed| !std::ptr::eq(installed.as_ptr(), Arc::as_ptr(&self.shared)));
         self.hooks.iter_mut().rev().for_each(Installation::run_before_uninstall);
-        // Triggers have seen everything that happened, and what they caused is recorded.
+        // Triggers have seen everything that happened, and their effects are recorded.
         self.triggers.clear();
         self.shared.session().disarm();
         // Last in, first out, as with everything that nests.

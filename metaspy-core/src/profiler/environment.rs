@@ -1,10 +1,10 @@
 //! Profilers that the environment starts, in a program that installs none itself.
 //!
 //! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` has selectors, separated by commas.
-//! Without it, every site is observed; if it is empty, only what the program's own profilers
-//! observe. `METASPY_MODE` is `full`, which is the default, or `tally`, which counts calls and
-//! records no events. With `METASPY_DETAILS=1`, arguments and return values are recorded where
-//! sites offer them.
+//! If the latter is not set, every site is observed; if it is empty, only the program's own
+//! profilers observe. `METASPY_MODE` is `full`, which is the default, or `tally`, which counts
+//! calls and records no events. With `METASPY_DETAILS=1`, arguments and return values are recorded
+//! where sites offer them.
 //!
 //! `METASPY_PROFILE` has the names of method profilers, separated by commas; `+` stands for all
 //! that are not metaspy's own. Their tables are a part of the recording. Without `METASPY_RECORD`

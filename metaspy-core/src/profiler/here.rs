@@ -16,9 +16,9 @@ use crate::site::{Site, SiteDef, SiteKind};
 use crate::subject::Subject;
 
 impl Profiler {
-    /// Installs it for this thread: the profile has what the thread does until the guard is
-    /// dropped, and what that causes on any thread. Tests that run in parallel do not see each
-    /// other:
+    /// Installs the profiler for this thread: the profile has the events of the thread until the
+    /// guard is dropped, and their effects on any thread. Tests that run in parallel do not see
+    /// each other:
     ///
     /// ```
     /// use metaspy_core::Profiler;

@@ -39,7 +39,7 @@ pub trait Instrumenter: Send + 'static {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError>;
 }
 
-/// The result of an instrumenter: dropping it removes what the instrumenter put into its domain.
+/// The result of an instrumenter: dropping it undoes the changes of the instrumenter to its domain.
 #[derive(Default)]
 pub struct Installation {
     guard: Option<Box<dyn Any + Send>>,
@@ -149,7 +149,8 @@ impl Session {
         Ok(())
     }
 
-    /// What is wanted, as far as it can be had; events, where only they will do.
+    /// Returns the arming that this session can have: events where counts would not do, and an
+    /// error for handlers that would abort.
     fn accepted(&self, mut arming: Arming) -> Result<Arming, InstallError> {
         if cfg!(panic = "abort") && !arming.handlers.is_empty() && !insists() {
             return Err(InstallError::HandlersWouldAbort);
@@ -182,7 +183,8 @@ impl Session {
         }
     }
 
-    /// Arms what a selector matches, now and later: sites that are registered afterwards meet it.
+    /// Arms the sites that a selector matches, now and later: sites that are registered afterwards
+    /// are armed too.
     pub fn arm_matching(
         &mut self,
         selector: &Selector,

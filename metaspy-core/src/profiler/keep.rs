@@ -1,4 +1,4 @@
-//! Rules of a profiler for what stays in the recording.
+//! Rules of a profiler that keep events in the recording.
 
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::profiler::InstallError;

@@ -1,4 +1,4 @@
-//! Profilers: instrumenters composed for one question, what they arm, and what they return.
+//! Profilers: instrumenters composed for one question, the sites that they arm, and their profiles.
 
 mod before_main;
 mod composition;

@@ -1,4 +1,4 @@
-//! Profiles: what a profiler hands back.
+//! Profiles: the results of profilers.
 
 use std::any::Any;
 use std::fmt;
@@ -12,7 +12,8 @@ use crate::recording::Recording;
 use crate::store::{self, By, Measure, Scope, Shares, Store, TallyRow};
 use crate::subject::Identify;
 
-/// What one profiler saw: counts and times by subject, site or cause, and the events themselves.
+/// The result of one profiler: counts and times by subject, site or cause, and the events
+/// themselves.
 ///
 /// It reads the recording on each request, so taking it costs nothing. If another recording has
 /// begun while the profiler was installed, the profile ends there, and its counts are lower bounds.
@@ -52,8 +53,8 @@ impl Profile {
         }
     }
 
-    /// Only what `root` led to. Without a root, because it found no room in the log, the profile
-    /// stays as wide as it was, and is not exact.
+    /// Narrows the profile to `root` and its effects. Without a root, because it found no room in
+    /// the log, the profile stays as wide as it was, and is not exact.
     pub(crate) fn narrowed_to(mut self, root: Option<EventId>) -> Self {
         (self.scope.under, self.is_too_wide) = (root, root.is_none());
         self
@@ -138,8 +139,8 @@ impl<'a> Counts<'a> {
         self.by(By::RootCause)
     }
 
-    /// One row per site of a direct cause: what sent, or what called. Calls without one have the
-    /// row without a site.
+    /// One row per site of a direct cause, which is the sender or the caller. Calls without one
+    /// have the row without a site.
     pub fn by_sender(self) -> Rows<'a> {
         self.by(By::Sender)
     }
@@ -208,7 +209,7 @@ impl Rows<'_> {
         })
     }
 
-    /// What a row is about, in words.
+    /// Returns the subject or site of a row, as text.
     pub fn name(&self, row: &TallyRow) -> String {
         let store = self.profile.store();
         match (row.site, row.subject) {

@@ -20,7 +20,8 @@ pub(super) fn begin_detailed<'a>(
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Call {
     if recorder::lane_level() > 0 {
-        // What a handler or a `Debug` calls is not looked into in turn: that would never end.
+        // A call from a handler or a `Debug` is not looked into in turn: the recursion would never
+        // end.
         return begin_plainly(site, subject, config);
     }
     let Some(requirements) = with_plan(site, |plan| plan.requirements(subject)) else {

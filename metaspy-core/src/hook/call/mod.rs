@@ -53,10 +53,10 @@ const _: () =
 /// Makes a call in its frame.
 #[inline(always)]
 pub(super) fn put(frame: &mut Frame, call: Call) -> Entered<'_> {
-    // SAFETY: the frame has room for a call, and is borrowed as long as what was entered.
+    // SAFETY: the frame has room for a call, and is borrowed as long as the entered call.
     let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<Call>>() }.write(call);
     call.note_panic();
-    // SAFETY: it is what `adapter` ends, and it is aligned, so it has no mark.
+    // SAFETY: `adapter` ends the call by this pointer, which is aligned, so it has no mark.
     unsafe { Entered::from_raw(std::ptr::from_mut(call).cast()) }
 }
 
@@ -241,7 +241,7 @@ pub fn count_in_bucket<'f>(
     subject: Subject,
 ) -> Option<Entered<'f>> {
     let row = recorder::count_in_bucket(cell, site.tally.load(Relaxed), subject)?;
-    // SAFETY: it is what `adapter` ends; rows stay.
+    // SAFETY: `adapter` ends the call by this pointer; rows stay.
     Some(unsafe { Entered::from_raw(row.marked()) })
 }
 
@@ -265,7 +265,7 @@ pub(super) fn count_in(
         return None;
     }
     let row = recorder::count_missed(site, tally, subject, counters)?;
-    // SAFETY: it is what `adapter` ends; rows stay.
+    // SAFETY: `adapter` ends the call by this pointer; rows stay.
     Some(unsafe { Entered::from_raw(row.marked()) })
 }
 
@@ -292,7 +292,7 @@ pub(super) fn count_in_context(
     let lane = recorder::own_lane();
     let is_at_work = lane.gate.is_busy();
     count_entry(cells, site);
-    // What the profiler calls has no context, and neither has a call in a signal handler that
+    // Calls of the profiler have no context, and neither has a call in a signal handler that
     // interrupts a hook.
     if is_at_work || lane.level() != 0 {
         return None;

@@ -5,7 +5,7 @@ use crate::recorder;
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// What the recorder does with a call. Method profilers see it beside that.
+/// The recorder's treatment of a call. Method profilers see the call independently of it.
 #[derive(Clone, Copy)]
 pub(super) enum Path {
     /// Nothing.

@@ -25,7 +25,7 @@ pub(super) struct DeferredFields {
 /// The fields.
 #[derive(Default)]
 pub(super) struct Fields {
-    /// What handlers saw, for those that run at the end.
+    /// The view that handlers had, for handlers that run at the end.
     open: Option<Open>,
     arguments: Option<Box<DetailBytes>>,
     follows: Vec<EventId>,
@@ -90,7 +90,7 @@ impl Fields {
         }
     }
 
-    /// Writes them. What finds no room is counted.
+    /// Writes the fields. Fields that find no room are counted.
     pub fn write(&self, now: u64, id: u64) {
         if let Some(open) = &self.open {
             open.write_return(now);

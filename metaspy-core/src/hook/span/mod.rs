@@ -2,7 +2,7 @@
 //! threads.
 //!
 //! A span's idle time is measured at creation, entry, exit and close. An early entry does not count
-//! as the creation, because the wait of a future before its first poll is what people look for.
+//! as the creation, because people look for the wait of a future before its first poll.
 //!
 //! A span that was entered once, for all of its time, has no mark of polls. This is the usual case,
 //! and a mark for each doubled the size of a span in the log.
@@ -54,8 +54,8 @@ fn within<R>(event: u64, begin: impl FnOnce() -> R) -> R {
     begin()
 }
 
-/// A span that a thread was in once, and for all of its time but fewer ticks than these, has no
-/// mark that says so: it would double what a span takes. 2,048 ticks are about a microsecond.
+/// Ticks of idle time below which a span that a thread entered once has no mark of its idle time: a
+/// mark would double the size of the span. 2,048 ticks are about a microsecond.
 const IDLE_MIN: u64 = 2048;
 
 /// One span, or room for one. While it lasts it may be entered and left on any number of threads,
@@ -124,7 +124,8 @@ impl SpanCall {
         }
     }
 
-    /// What is common: an event, or a call to count, whoever it is on. False: it is not.
+    /// Begins a span in the common cases: an event, or a call to count, for any subject. Returns
+    /// false in the other cases.
     ///
     /// Not inlined: in another crate, to get the lane is a call.
     #[inline(never)]
@@ -214,7 +215,7 @@ impl SpanCall {
         }
     }
 
-    /// Records what it returns, if that is required.
+    /// Records the return value, if that is required.
     pub fn returns(&self, value: &dyn std::fmt::Debug) {
         if self.is_looked_into() {
             self.deferred.returns(value);

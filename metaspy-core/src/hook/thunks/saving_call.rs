@@ -6,7 +6,7 @@ macro_rules! call_saving {
     ($($before:literal),* ; $call:literal) => {
         concat!(call_saving!($($before),*; $call;), "ret\n")
     };
-    // What follows the call runs in its frame, and goes on behind it.
+    // The instructions `$behind` follow the call and run in the same frame.
     ($($before:literal),* ; $call:literal ; $($behind:literal),*) => {
         concat!(
             "push rbp\n.cfi_def_cfa_offset 16\n.cfi_offset rbp, -16\nmov rbp, rsp\n.cfi_def_cfa_register rbp\n",

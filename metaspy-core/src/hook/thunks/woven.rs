@@ -303,7 +303,7 @@ extern "C" fn enter_slowly(
 }
 
 extern "C" fn end(begun: *mut u8) {
-    // SAFETY: the hook ends what it began, once.
+    // SAFETY: the hook ends the call that it began, once.
     if !unsafe { light_call::leave_known(begun) } {
         end_slowly(begun);
     }

@@ -1,10 +1,10 @@
 //! By assembly: the common paths of [`recorder::begin_lean`] and [`recorder::end_lean`], and of a
 //! count by a dense key.
 //!
-//! A thunk takes its operands in the registers that [`Thunks`] lists, and changes no others.
-//! Whatever is rare leaves the common path before anything is written, or with the gate closed, and
-//! is an ordinary call in a frame of its own. The frame is described to unwinders, so a backtrace
-//! passes through it; no panic does, because what is called is `extern "C"`.
+//! A thunk takes its operands in the registers that [`Thunks`] lists, and changes no others. Every
+//! rare case leaves the common path before anything is written, or with the gate closed, and is an
+//! ordinary call in a frame of its own. The frame is described to unwinders, so a backtrace passes
+//! through it; no panic does, because the called functions are `extern "C"`.
 //!
 //! The order of loads and stores is that of the Rust functions: the gate closes, the slot is found,
 //! its words are written, word 0 commits them, the gate opens. A signal handler between two of
@@ -155,7 +155,7 @@ pub(super) unsafe extern "C" fn enter() {
         "mov r8, rax",
         "mov rax, [r11 + {stamp}]",
         commit_slot!("0"),
-        // The start is out of range: nothing is committed. What was overwritten is in the slot.
+        // The start is out of range: nothing is committed. The overwritten words are in the slot.
         "60:",
         "mov rax, [r11 + {at_rest}]",
         "mov [r11 + {gate}], rax",

@@ -40,7 +40,7 @@ pub(super) fn columns() -> [Column; 7] {
 /// The tree that counts objects; null if none does, and in a forked child.
 static COUNTING: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
 
-/// What an object remembers of its allocation. Zeroes if it was not counted.
+/// The record that an object keeps of its allocation. Zeroes if the allocation was not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Birth {
@@ -64,7 +64,7 @@ pub(super) fn publish(new: Option<&'static Tree>) {
     }
 }
 
-/// This thread ends: what it counted by itself becomes part of the whole.
+/// Merges the counts of a thread that ends into the totals.
 pub(super) fn end_thread() {
     if let Some(tree) = tree() {
         live::publish(tree);
@@ -92,7 +92,7 @@ fn count_birth(tree: &'static Tree, bytes: u64) -> Option<Birth> {
     if IS_BUSY.replace(true) {
         return None;
     }
-    // What the recorder and handlers allocate is not the program's.
+    // Allocations of the recorder and of handlers are not the program's.
     let is_own = recorder::lane_level() == 0;
     let birth = if is_own { tree.count_birth(bytes) } else { None };
     if let Some((recording, ..)) = birth {

@@ -20,8 +20,8 @@ const SLACK: i64 = 1024;
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
 
-/// What a thread has not merged. Each word by itself: the processor waits for a wide load of narrow
-/// stores.
+/// The counts that a thread has not merged yet. Each word is accessed by itself, because the
+/// processor stalls a wide load of narrow stores.
 struct Own {
     /// The recording of these bytes.
     recording: Cell<u32>,
@@ -56,7 +56,7 @@ pub(super) fn change(tree: &'static Tree, recording: u32, by: i64) {
     });
 }
 
-/// Merges what this thread has for itself.
+/// Merges the counts of this thread.
 pub(super) fn publish(tree: &'static Tree) {
     OWN.with(|own| {
         if tree.recording() == Some(own.recording.get()) {

@@ -70,7 +70,7 @@ impl MethodProfiler for Contexts {
 /// counted. Further columns of the table `tree` are `objects` and `bytes`; `freed`, `freed bytes`
 /// and `lifetime` of the objects that were allocated in the context and freed anywhere; `timed`,
 /// the number of objects that `lifetime` is a sum over; and in the row of code without hooks
-/// `peak`, the most bytes that were alive at once. What metaspy allocates is left out, and so are
+/// `peak`, the most bytes that were alive at once. Allocations of metaspy are left out, and so are
 /// objects from before the installation.
 #[derive(Default)]
 pub struct Allocations {

@@ -41,8 +41,8 @@ struct OwnTable {
 /// It is made in its place and stays there.
 #[repr(C, align(64))]
 pub(crate) struct Node {
-    /// What hooks read that count calls in contexts and record nothing else: the table is its own
-    /// one, or a larger one.
+    /// The words for hooks that count calls in contexts and record nothing else. Its table of
+    /// children is the node's own one, or a larger one.
     head: ContextHead,
     /// A hash of the sites from the root to it; 0 = the root.
     pub id: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Node {
 
 const _: () = assert!(size_of::<Node>() == 128 && size_of::<Child>() == 8);
 
-/// What a context is called in all threads.
+/// The name of a context, the same in all threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Name {
     pub id: u64,
@@ -188,7 +188,7 @@ impl Node {
         }
     }
 
-    /// What it is called in all threads.
+    /// Returns the name of the context, the same in all threads.
     pub fn name(&self) -> Name {
         Name { id: self.id, site: self.site, depth: self.depth }
     }
@@ -242,7 +242,7 @@ impl Node {
         }
     }
 
-    /// Forgets its row and what it remembers: another thread has it from now on, with words of its
+    /// Forgets its row and its children: another thread has the node from now on, with words of its
     /// own.
     pub fn forget(&self) {
         self.head.who.store(0, Relaxed);

@@ -37,7 +37,7 @@ const MOST_WORDS: usize = 1 << 10;
 /// has their memory.
 pub(super) struct Nodes {
     root: Node,
-    /// Stands for contexts without memory: what is counted there is lost.
+    /// Stands for contexts without memory: counts in it are lost.
     lost: Node,
     made: UnsafeCell<Made>,
 }
@@ -140,8 +140,8 @@ pub(super) fn end_thread() {
 }
 
 impl Nodes {
-    /// Without the allocator, and without waiting, because a signal handler may be what calls the
-    /// first hook of a thread.
+    /// Takes nodes for a thread, without the allocator and without waiting, because the first hook
+    /// of a thread may run in a signal handler.
     fn take() -> *mut Nodes {
         if let Some(Kept(nodes)) = FREE.try_lock().ok().and_then(|mut free| free.pop()) {
             return nodes;
@@ -177,7 +177,7 @@ impl Nodes {
         &self.root
     }
 
-    /// Stands for a context that has no memory. What is counted there is lost.
+    /// Returns the node that stands for contexts without memory. Counts in it are lost.
     pub fn lost(&'static self, written: Written) -> &'static Node {
         self.lost.put(ContextRow::none(written), 0);
         &self.lost
@@ -345,7 +345,7 @@ mod tests {
                     nodes.find(name.id).is_some_and(|found| std::ptr::eq(found, *node))
                 })
                 .count();
-            // What a later thread found there would count in words of this one.
+            // A later thread that found these nodes would count in words of this thread.
             nodes.forget();
             assert!(
                 nodes.root().child(7).is_none()

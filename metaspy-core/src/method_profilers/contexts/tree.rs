@@ -44,7 +44,7 @@ pub(in super::super) mod column {
 
 /// The tree of a profiler, in the current recording. Threads share the index of its nodes, and each
 /// counts in words of its own. It stays in memory until the process ends, because a hook may refer
-/// to it; [`Tree::end`] gives back what is large.
+/// to it; [`Tree::end`] gives back its large parts.
 pub(crate) struct Tree {
     table: Arc<Table>,
     /// By the number of a site, a hash of its path and place: the same in every process.
@@ -71,7 +71,7 @@ unsafe impl Send for Paused {}
 static KEPT: Mutex<Vec<&Tree>> = Mutex::new(Vec::new());
 
 /// The trees that ended last, the oldest first: a hook that is at work may still count in one of
-/// them. Earlier ones gave back what later ones need.
+/// them. Earlier trees have given back their memory to later ones.
 static ENDED: Mutex<VecDeque<&Tree>> = Mutex::new(VecDeque::new());
 /// The most of these. Each has an eighth of the pages that threads have of their own.
 const ENDED_MAX: usize = 4;
@@ -167,7 +167,8 @@ impl Tree {
     pub fn enter(&'static self, site: u32) -> Option<&'static Node> {
         let written = self.table.written();
         let around = current_context();
-        // What a call around began in another recording has no context in this one.
+        // The context of a call around this one, if it began in another recording, has no node in
+        // this recording.
         let parent = around.filter(|node| node.is_of(written));
         let known =
             parent.and_then(|parent| parent.child(site)).filter(|child| child.is_of(written));
@@ -282,8 +283,8 @@ impl Tree {
         self.table.add_to(row, column, 1);
     }
 
-    /// The recording that is written now, if it is another one: a closed one has no room for what
-    /// is new there.
+    /// Returns the recording that is written now, if it is another one: a closed recording has no
+    /// room for new rows.
     fn after(&self, written: Written) -> Option<Written> {
         Some(self.table.written()).filter(|now| *now != written)
     }

@@ -56,7 +56,7 @@ impl CallerTable {
         }
     }
 
-    /// What identifies the table while a thread finds [`known_pair`]s.
+    /// Returns the number that identifies the table while a thread finds [`known_pair`]s.
     pub(crate) fn number(&self) -> Option<u32> {
         self.table().map(|table| table.number)
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use crate::format::profile::{COLUMNS_MAX, Column, ColumnKind, Merge};
 use crate::method_profilers::table::Table;
 
-/// What a method profiler keeps of a method.
+/// The data that a method profiler keeps of a method.
 ///
 /// Values in columns are part of the recording. Every type with a default value is data without
 /// columns.
@@ -62,8 +62,8 @@ impl Columns<'_> {
         }
     }
 
-    /// What was declared. Columns beyond the most that a table has are left out, and hold no
-    /// values.
+    /// Returns the declared columns. Columns beyond the maximum of a table are left out, and hold
+    /// no values.
     pub(crate) fn into_declared(self) -> Vec<Column> {
         self.declared
     }

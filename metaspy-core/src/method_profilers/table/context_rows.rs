@@ -48,7 +48,7 @@ pub(crate) struct ContextRow {
 }
 
 impl ContextRow {
-    /// No row: what it counts is lost, and counted as lost.
+    /// No row: its counts are lost, and counted as lost.
     pub const fn none(written: Written) -> Self {
         ContextRow { written, row: u32::MAX, words: std::ptr::null() }
     }
@@ -118,8 +118,8 @@ impl Table {
         }
     }
 
-    /// Adds to a column of a row. Returns what this thread added before, or 0 if it shares its
-    /// words.
+    /// Adds to a column of a row. Returns the value that this thread had there before, or 0 if it
+    /// shares its words.
     #[inline]
     pub fn add_to(&self, at: ContextRow, column: usize, by: u64) -> u64 {
         debug_assert!(column < self.def.columns.len());

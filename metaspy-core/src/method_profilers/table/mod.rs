@@ -63,14 +63,15 @@ pub(crate) struct Table {
     slots: Slots,
     /// The table in the recording that is written now; null before the first one.
     current: AtomicPtr<Instance>,
-    /// What it was in recordings when it retired.
+    /// The instance in recordings at the time when the table retired.
     retired: AtomicPtr<Instance>,
     /// Its words, merged over recordings that are reached no more.
     earlier: OnceLock<Box<[AtomicU64]>>,
 }
 
-/// A table in one recording. What a hook does is all in one of them, also while the next recording
-/// begins, unless the file of the first one is closed meanwhile and has no room for it.
+/// A table in one recording. A hook works in one instance until its end, also while the next
+/// recording begins, unless the file of the first one is closed meanwhile and has no room for the
+/// hook's row.
 pub(super) struct Instance {
     log: &'static Log,
     /// Distinguishes it from all others of the process; from 1 on.
@@ -129,8 +130,8 @@ pub(crate) fn continue_all(log: &'static Log) {
         .for_each(|table| table.declare(log));
 }
 
-/// Merges the values of a recording that is reached no more into what tables keep of earlier ones,
-/// and gives back the indices that found its rows.
+/// Merges the values of a recording that is no longer written into those that tables keep of
+/// earlier recordings, and gives back the indices that found its rows.
 pub(crate) fn hand_over(log: &'static Log) {
     let mut all = lock(&ALL);
     all.retain(|table| table.strong_count() > 0);
@@ -198,7 +199,7 @@ impl Table {
         pages::give_up(self.number);
     }
 
-    /// What it is and was in recordings, the latest one first.
+    /// Iterates over the instances of the table, the latest one first.
     fn instances(&self) -> impl Iterator<Item = &Instance> {
         let current = self.current.load(Acquire);
         let first = if current.is_null() { self.retired.load(Acquire) } else { current };
@@ -294,8 +295,8 @@ impl Table {
         }
     }
 
-    /// The recording that is written now, if it is another one. The one before may have been closed
-    /// while a hook was at work in it, and then has no room for what is new there.
+    /// Returns the recording that is written now, if it is another one. The previous one may have
+    /// been closed while a hook was at work in it, and then has no room for new rows.
     fn after(&self, before: &Instance) -> Option<&Instance> {
         self.current().filter(|here| !std::ptr::eq(*here, before))
     }

@@ -39,13 +39,13 @@ pub(super) fn take(
     let at = new.map(|at| area.at + at as usize / 8).or_else(|| used_again(log, words))?;
     let page = &log.cells()[at..];
     page[page::FIRST].store(first, Relaxed);
-    // A reader that sees what the page holds sees its first word as well.
+    // A reader that sees the content of the page sees its first word as well.
     page[page::CONTENT].store(content.pack(), Release);
     Some(&page[page::HEADER_WORDS..page::HEADER_WORDS + words])
 }
 
-/// A free page with room for so many words, all of them 0: its place in the log. It never waits and
-/// never allocates, because a hook may be what takes the page.
+/// Returns the place in the log of a free page with room for so many words, all of them 0. It never
+/// waits and never allocates, because a hook may be taking the page.
 #[cold]
 fn used_again(log: &'static Log, words: usize) -> Option<usize> {
     places(log).find(|&at| {
@@ -112,7 +112,7 @@ pub(super) fn each(log: &'static Log, mut each: impl FnMut(Content, u64, &'stati
     }
 }
 
-/// What a page holds; `None` if it is free, or not written yet.
+/// Returns the content of a page; `None` if the page is free, or not written yet.
 fn content(log: &Log, at: usize) -> Option<Content> {
     Content::unpack(log.cells()[at + page::CONTENT].load(Acquire))
 }

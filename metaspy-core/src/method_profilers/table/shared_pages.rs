@@ -8,8 +8,8 @@ use crate::platform::lasting_pages;
 /// The first word of a page.
 pub(super) type Place = AtomicPtr<AtomicU64>;
 
-/// The first words of the pages by segment. Their memory is taken with the first one, from the
-/// system, because a hook may be what takes it.
+/// The first words of the pages by segment. Their memory is taken with the first page, from the
+/// system, because a hook may be taking the page.
 pub(super) struct SharedPages {
     segments: usize,
     /// Null before the first one.

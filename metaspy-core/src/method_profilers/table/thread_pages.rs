@@ -214,8 +214,8 @@ impl Drop for ScratchPages {
 }
 
 impl ThreadPages {
-    /// The pages of a thread that begins: without the allocator, and without waiting, because a
-    /// signal handler may be what calls its first hook.
+    /// Takes the pages of a thread that begins: without the allocator, and without waiting, because
+    /// a signal handler may be calling the first hook of the thread.
     fn take() -> Option<&'static ThreadPages> {
         if let Some(pages) = FREE.try_lock().ok().and_then(|mut free| free.pop()) {
             pages.go_on();

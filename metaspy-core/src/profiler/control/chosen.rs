@@ -17,7 +17,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// What these armings observe together.
+    /// Returns the union of these armings.
     pub fn from(armings: &[Arming]) -> Self {
         let mut chosen =
             Chosen { is_all_but: false, named: HashSet::new(), mode: Mode::Off, details: false };
@@ -67,7 +67,7 @@ impl Chosen {
         true
     }
 
-    /// What it requires of the site; `None` if it is nothing.
+    /// Returns the requirements on the site; `None` if there are none.
     pub fn arming(&self) -> Option<Arming> {
         let subjects = match (self.is_all_but, self.named.is_empty()) {
             (true, true) => Subjects::All,

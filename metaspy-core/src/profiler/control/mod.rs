@@ -1,10 +1,10 @@
 //! Orders from outside: the crawler arms and disarms sites of this process, if the process allows
 //! it.
 //!
-//! The orders are those of one more profiler. They replace what
-//! [`Profiler::controlled`](crate::Profiler::controlled) and `METASPY_OBSERVE` armed at the same
-//! sites, and leave all other profilers as they are. The collector's thread reads and applies them,
-//! so no hook waits.
+//! The orders belong to a profiler of their own. They replace the armings of
+//! [`Profiler::controlled`](crate::Profiler::controlled) and `METASPY_OBSERVE` at the same sites,
+//! and leave all other profilers as they are. The collector's thread reads and applies them, so no
+//! hook waits.
 //!
 //! Orders come through a socket, which the collector serves between its rounds without waiting. A
 //! page in the recording would not do, because readers map it read-only, and a page cannot refuse
@@ -45,11 +45,11 @@ fn allow(log: &'static recorder::Log) {
 /// The number of the profiler that the orders belong to. The others begin at 1.
 pub(super) const PROFILER: u64 = 0;
 
-/// What was ordered, by site.
+/// The orders, by site.
 static ORDERED: Mutex<BTreeMap<SiteId, Chosen>> = Mutex::new(BTreeMap::new());
 
-/// The rules of readers for what stays. Those of a reader hold until the process ends: it may be
-/// gone by then.
+/// The rules of readers that keep events. They hold until the process ends, because their reader
+/// may be gone by then.
 static KEPT: Mutex<Vec<AddedRules>> = Mutex::new(Vec::new());
 
 /// Bytes of the rules of a request at most, and requests with rules.
@@ -99,7 +99,7 @@ fn keep(rules: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes what is observed at the sites.
+/// Changes the observed subjects of the sites.
 fn change(
     change: Change,
     sites: &[SiteEntry],

@@ -117,7 +117,7 @@ struct Connection {
     stream: UnixStream,
     began_ns: u64,
     request: Vec<u8>,
-    /// What is left of the answer.
+    /// The rest of the answer.
     answer: Option<Vec<u8>>,
 }
 
