@@ -1,10 +1,10 @@
 //! The arena and the statements: everything about a recording that is text. Entries are only
 //! appended, and never by a hook.
 //!
-//! The arena has the names of the program, and what happened to the recording: views, epochs,
-//! notes. The statements are about subjects, which come and go: labels, relations and ends. They
-//! have an area of their own, so that they never take the room of names. Before version 1.5 they
-//! were in the arena.
+//! The arena has the names of the program, and the history of the recording: views, epochs, notes.
+//! The statements are about subjects, which come and go: labels, relations and ends. They have an
+//! area of their own, so that they never take the room of names. Before version 1.5 they were in
+//! the arena.
 //!
 //! The first page's `ARENA_USED` (words) is stored with release after an entry is complete, and
 //! readers stop there. The statements have two halves. When the newest half has little room, the
@@ -12,8 +12,8 @@
 //! with release. So a reader that finds the turn unchanged has read a half that was not overwritten
 //! meanwhile.
 //!
-//! A statement is needed while its subject lives. What was stated about a subject that ended, its
-//! end included, is needed while an event of the subject is in the blocks.
+//! A statement is needed while its subject lives. The statements about a subject that ended, its
+//! end included, are needed while an event of the subject is in the blocks.
 //!
 //! Word 0 of an entry is the kind (low 8 bits), the length in words with this one (24 bits) and `a`
 //! (high 32 bits). The payload follows. A string is a word with its length in bytes, then its
@@ -51,7 +51,7 @@ pub enum Entry {
     Program = 7,
     /// A sentence for people about a task that the recorder failed to do.
     Note = 8,
-    /// `a` = the epoch that begins. Word: tick. String: what was installed or uninstalled.
+    /// `a` = the epoch that begins. Word: tick. String: its reason, such as an installation.
     Epoch = 9,
     /// `a` = lane. String: the whole name of the thread. Only merged recordings have it.
     Lane = 10,

@@ -1,4 +1,4 @@
-//! What woven source declares beside functions: enums, traits and their implementations, and the
+//! Declarations of woven source beside functions: enums, traits and their implementations, and the
 //! parameters of a function.
 //!
 //! With `--types` the weaver writes them as words of sites, beside the

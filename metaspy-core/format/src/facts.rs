@@ -1,4 +1,4 @@
-//! The facts of a function: what is known of it before it runs, as the words of its site.
+//! The facts of a function: static knowledge about it, as the words of its site.
 //!
 //! Facts are one more text of the site, in the words of the weaver, and not fields of the format.
 //! Older readers ignore the text, older recordings have none, and it has one parser. It includes
@@ -9,8 +9,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of a function before it runs. The macros and the weaver write it as words, and
-/// every reader of a recording parses them here.
+/// Static knowledge about a function. The macros and the weaver write it as words, and every reader
+/// of a recording parses them here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
@@ -18,7 +18,7 @@ pub struct Facts {
     pub module: String,
     /// Its name without type and trait; a nested function is called `outer::inner`.
     pub name: String,
-    /// What follows the module in its path: `Scene::Layout::measure`.
+    /// The part of its path behind the module: `Scene::Layout::measure`.
     pub whole_name: String,
     /// Its file.
     pub file: String,
@@ -56,7 +56,8 @@ pub struct Facts {
     pub is_async: bool,
     /// True for a test.
     pub is_test: bool,
-    /// True if only builds of tests contain it, as what is in `#[cfg(test)]` or inside a test.
+    /// True if only builds of tests contain it, such as a function in `#[cfg(test)]` or inside a
+    /// test.
     pub is_test_only: bool,
     /// True for a closure.
     pub is_closure: bool,
@@ -70,7 +71,7 @@ pub struct Facts {
     pub is_caching: bool,
     /// True if it is inside another function.
     pub is_nested: bool,
-    /// True if its hook sees what it returns.
+    /// True if its hook sees its return value.
     pub is_deep: bool,
     /// True if its hook sees all of its arguments, and its receiver.
     pub shows_inputs: bool,
@@ -99,7 +100,7 @@ pub enum SelfKind {
     Other,
 }
 
-/// The declared return type of a function, as far as it decides what a failed call returned.
+/// The declared return type of a function, as far as it decides the return value of a failed call.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -132,8 +133,8 @@ impl Returns {
         }
     }
 
-    /// What a call returned that failed: `none` or `err`, or `failed` where the type does not tell
-    /// which of them.
+    /// Returns the name of a failed call's return value: `none` or `err`, or `failed` where the
+    /// type does not tell which of them.
     pub fn failure(self) -> &'static str {
         match self {
             Returns::Other => "failed",

@@ -140,7 +140,7 @@ impl Layout {
         let journal = area(0);
         let folders = area(folder::RECORDS * folder::WORDS * 8);
         // With room for the smallest page of threads without a lane. Records of folders refer to
-        // rows by their place in the file, so what lies before the pages never moves. The smallest
+        // rows by their place in the file, so the areas before the pages never move. The smallest
         // recordings have a page for as many threads as others, each with rows of as many sites.
         let pages = area(if tables < 2 << 20 { tables / 8 } else { tables / 16 } + 8192);
         let calibration =
@@ -150,7 +150,7 @@ impl Layout {
         // hold events.
         let (names, half) =
             if tables < 4 << 20 { (tables / 32, tables / 64) } else { (tables / 20, tables / 28) };
-        // What is no name leaves a quarter of the area to names.
+        // Other entries than names leave a quarter of the area to names.
         let arena = area(names + bytes.div_ceil(3).saturating_mul(4).min(tables / 4));
         let statements = area(2 * half.next_multiple_of(4096));
         let tally = area(tally_rows * ROW_WORDS * 8);

@@ -53,13 +53,13 @@ pub struct TableDef {
     pub installation: u32,
     /// The table's own name; empty for the table of the methods.
     pub name: String,
-    /// What a row is about.
+    /// The kind of key that identifies a row.
     pub key: KeyKind,
     /// The columns, in the order of their words.
     pub columns: Vec<Column>,
 }
 
-/// What the rows of a table are about.
+/// The kinds of keys that identify the rows of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyKind {
@@ -100,7 +100,8 @@ impl TypeKey {
     /// The first word of kinds whose type is behind a table of a trait object:
     /// `&dyn a::Shape @0x5a8f0`, with the address of the table in the file of the program.
     pub const TABLE: &'static str = " @0x";
-    /// What follows such a kind once the type is known: `&dyn a::Shape => a::Circle`.
+    /// The text between such a kind and its type once the type is known: `&dyn a::Shape =>
+    /// a::Circle`.
     pub const RESOLVED: &'static str = " => ";
 
     const POSITION: u32 = 20;
@@ -134,7 +135,7 @@ impl TypeKey {
 pub struct Column {
     /// The heading.
     pub name: String,
-    /// What a value is.
+    /// The type and unit of its values.
     pub kind: ColumnKind,
     /// The unit of a number, `bytes` for example; empty for plain counts.
     pub unit: String,
@@ -144,7 +145,7 @@ pub struct Column {
     pub at_most: Option<u64>,
 }
 
-/// What the values of a column are.
+/// The type and unit of the values of a column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnKind {
@@ -296,7 +297,7 @@ pub mod page {
     pub const HEADER_WORDS: usize = 8;
     /// Words that follow the header: never 0 in a page that was taken. Storing it takes the page.
     pub const WORDS: usize = 0;
-    /// What stands in the page ([`Content`]), stored last; 0 = nothing yet.
+    /// The content of the page ([`Content`]), stored last; 0 = nothing yet.
     pub const CONTENT: usize = 1;
     /// The number of the table's word, or of the row's key, that stands first.
     pub const FIRST: usize = 2;
@@ -321,7 +322,7 @@ pub mod page {
     /// Words of a page of [`Kind::Head`].
     pub const HEAD_WORDS: usize = 8;
 
-    /// What a page holds.
+    /// The kinds of words in a page.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Kind {
         /// The table's counts of loss.
@@ -335,12 +336,12 @@ pub mod page {
         Incomplete,
     }
 
-    /// A page's table, and what it holds of it.
+    /// A page's table, and the kind of its words.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Content {
         /// The table's number.
         pub table: u32,
-        /// What the page holds.
+        /// The kind of the page's words.
         pub kind: Kind,
     }
 

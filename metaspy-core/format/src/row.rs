@@ -224,8 +224,8 @@ pub const fn outcome_words(outcome: Outcome) -> (u64, u64) {
 pub mod page {
     /// Words of a page's header.
     pub const HEADER_WORDS: usize = 8;
-    /// Capacity in rows, a power of two; of an array, what follows the header in units of a row.
-    /// Stored first.
+    /// Capacity in rows, a power of two; of an array, the length behind the header in units of a
+    /// row. Stored first.
     pub const ROWS: usize = 1;
     /// The lane.
     pub const LANE: usize = 2;
@@ -275,7 +275,7 @@ pub mod array {
             }
         }
 
-        /// What it takes, in units of the words of a row; `None` if no page is as large.
+        /// Returns its length in units of the words of a row; `None` if no page is as large.
         pub fn units(self) -> Option<usize> {
             let words = match self {
                 Shape::Dense(length) => length.checked_mul(WORDS),

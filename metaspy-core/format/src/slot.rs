@@ -9,9 +9,8 @@
 //! ```
 //!
 //! Word 0 is stored last (release): it commits the slot. Word 3 is the only one that changes later.
-//! The bit *held* is for the writer alone: nothing but the slot has what is needed to end the
-//! event. Site numbers from [`FIRST_MARK`] up are not sites but [`Mark`]s: records that belong to
-//! an event.
+//! The bit *held* is for the writer alone: only the slot has the data to end the event. Site
+//! numbers from [`FIRST_MARK`] up are not sites but [`Mark`]s: records that belong to an event.
 
 use metaspy_probe::Outcome;
 

@@ -177,7 +177,7 @@ pub const KEPT_UNSEEN: usize = 104;
 /// of running events is too large.
 pub const KEPT_CUT: usize = 105;
 
-/// What happens when the budget of a recording is spent.
+/// The treatment of events when the budget of a recording is spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -246,8 +246,8 @@ pub mod lane {
     pub const LOST: usize = 7;
 }
 
-/// The row of a unit of kept events: an event that met a rule, with its causes, its effects and
-/// what it links to.
+/// The row of a unit of kept events: an event that met a rule, with its causes, its effects and its
+/// links.
 pub mod kept {
     /// 64-bit words of a row.
     pub const WORDS: usize = 4;

@@ -1,4 +1,4 @@
-//! Events that a recording keeps when they leave the window: what was surprising, with its causes
+//! Events that a recording keeps when they leave the window: surprising events, with their causes
 //! and effects.
 //!
 //! Kept events stay in their blocks, so every reader finds them by id. The other events of such a
@@ -50,7 +50,8 @@ pub struct KeptUnit {
 }
 
 impl Store {
-    /// Returns what the recording keeps beyond its window; `None` if no rule asks for that.
+    /// Returns the events that the recording keeps beyond its window; `None` if no rule asks for
+    /// that.
     ///
     /// Reads the header of each block, and the blocks that keep events.
     pub fn kept(&self) -> Option<Kept> {

@@ -1,8 +1,8 @@
 //! Reads files that recordings, views, grammars and command lines name.
 //!
-//! The name may be that of anything. So a file that a recording, a view or a code map names is
-//! regular, limited in size, and opened without waiting: a pipe would stop a language server for
-//! ever. What the user names may be a pipe.
+//! Such a name may refer to any kind of file. So a file that a recording, a view or a code map
+//! names must be regular, is limited in size, and is opened without waiting: a pipe would stop a
+//! language server for ever. A file that the user names may be a pipe.
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata, OpenOptions};

@@ -483,7 +483,7 @@ impl Test {
                 sites.contains(site) || subject.is_some_and(|subject| labelled.contains(&subject))
             }
             Test::Epoch(compare, number) => compare.holds(epoch.into(), *number),
-            // What a row counts is not stored.
+            // The events of a row are not stored.
             Test::Kept(wanted) => !wanted,
             // A row records only that a level is above the application's, without its number.
             Test::Levels(first, last) => {

@@ -77,7 +77,7 @@ impl Store {
     }
 }
 
-/// What one thread has checked.
+/// The results of one thread's checks.
 struct Check {
     /// Those of the filters `every` and `holds`.
     memories: [Memory; 2],

@@ -13,7 +13,7 @@ use crate::Program;
 use crate::merge::remap::Input;
 use crate::names::RecordedSite;
 
-/// What sites that may be one have in common.
+/// The properties that sites must share to be the same site.
 type Name = (String, SiteKind, String);
 
 /// A site of the merged recording.
@@ -98,7 +98,7 @@ fn is_other_build(one: &Program, other: &Program) -> bool {
     are_known && one.name == other.name && one.build_id != other.build_id
 }
 
-/// Adds what another recording knows of a site.
+/// Adds the facts that another recording has about a site.
 fn add(known: &mut RecordedSite, site: &RecordedSite) {
     known.skipped = known.skipped.take().filter(|_| site.skipped.is_some());
     // A process may have been built without a weaver.

@@ -87,7 +87,7 @@ impl RecordedSite {
     }
 
     /// Returns false if the hook does not see whether a call that returned has failed: it sees only
-    /// that calls begin, or not what they return.
+    /// that calls begin, or does not see their return values.
     pub fn sees_failures(&self) -> bool {
         self.knows_outcomes() && !self.facts.split(' ').any(|word| word == "unseen")
     }

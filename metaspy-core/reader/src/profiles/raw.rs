@@ -107,8 +107,8 @@ impl RawTable {
 
     fn add_incomplete(&mut self, first: u64, words: Words<'_>) {
         for at in 0..words.len() {
-            // A damaged page may state any place. Sites beyond the limit would size what is written
-            // for them.
+            // A damaged page may state any place. Sites beyond the limit would size the output for
+            // them.
             let word = first.checked_add(at as u64).filter(|&word| word < ROWS_MAX / 64);
             let Some(word) = word else { return };
             self.incomplete.extend(profile::bits(words.get(at)).map(|bit| word as u32 * 64 + bit));

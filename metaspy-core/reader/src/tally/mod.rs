@@ -313,7 +313,7 @@ impl Store {
         let outcomes = matcher.outcomes();
         let asyncs = self.asyncs();
         let asks_for_failures = matcher.asks_for_failures();
-        // The hooks of these sites do not see how calls end, or what they return.
+        // The hooks of these sites do not see the ends of calls, or their return values.
         let is_unseeing = |site: &&RecordedSite| {
             !site.knows_outcomes() || asks_for_failures && !site.sees_failures()
         };

@@ -172,7 +172,7 @@ impl<'a> SelfTimes<'a> {
         let call = self.polled.get_mut(&id)?;
         call.is_added = true;
         let call = *call;
-        // Blocks of the lane in which it began may have more of what is inside it.
+        // Blocks of the lane in which it began may have more calls inside it.
         if call.lane == self.at {
             self.polled.remove(&id);
         }

@@ -9,7 +9,7 @@ use crate::subject::Subject;
 
 type Action = Box<dyn FnOnce() + Send>;
 
-/// What an action waits for.
+/// The condition that an action waits for.
 enum End {
     /// The subject ends.
     Of(Subject),

@@ -15,7 +15,7 @@ use crate::subject::{Identify, Subject};
 
 static STATED: LazyLock<Mutex<Stated>> = LazyLock::new(Mutex::default);
 
-/// What was stated about subjects that live.
+/// The statements about living subjects.
 #[derive(Default)]
 struct Stated {
     labels: HashMap<Subject, String>,
@@ -135,8 +135,8 @@ pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify)
 /// Ends a subject. Its label and its relations are removed, and its key may identify another object
 /// from now on. Profilers that were installed with `Installed::until_end_of` are uninstalled.
 ///
-/// A recording keeps what was stated about the subject, its end included, while it holds an event
-/// of the subject.
+/// A recording keeps the statements about the subject, its end included, while it holds an event of
+/// the subject.
 pub fn forget(subject: impl Identify) {
     let subject = subject.identify();
     ends::ended(subject);

@@ -1,4 +1,4 @@
-//! What events are about: sites, subjects, causes, and the domain's labels and relations.
+//! The objects of events: sites, subjects, causes, and the domain's labels and relations.
 
 pub mod causality;
 mod ends;

@@ -1,8 +1,8 @@
 //! A gate between locks and forks: no other thread is inside when a thread forks.
 //!
-//! A forked child has only the thread that forked. What another thread held at that moment would
-//! stay locked, and half changed. So a thread that holds a lock of ours is inside, and a fork waits
-//! until the others are out.
+//! A forked child has only the thread that forked. A lock that another thread held at that moment
+//! would stay locked, and its value half changed. So a thread that holds a lock of ours is inside,
+//! and a fork waits until the others are out.
 //!
 //! Handlers of the fork do not take each lock, because locks have no order, and the thread that
 //! forks may hold one. The gate is not on the way of a hook. A fork waits for a second at most.

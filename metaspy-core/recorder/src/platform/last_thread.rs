@@ -6,7 +6,7 @@
 #[cfg(target_os = "linux")]
 use std::fs::File;
 
-/// What the system states about the main thread.
+/// The state of the main thread, as the system reports it.
 pub(crate) struct MainThread {
     /// Opened at the start: a filter of system calls, which a program may set later, often allows
     /// no more than to read.

@@ -1,5 +1,5 @@
 //! Zeroed pages whose addresses stay for the rest of the process, although their memory is given
-//! back: something may still refer to them, and what is written there then goes nowhere.
+//! back: a pointer to them may remain, and stores through it are then lost.
 //!
 //! They are cut from large mappings, one after another, because the system limits the number of
 //! mappings of a process.
@@ -21,7 +21,7 @@ const PAGE: usize = 1 << 14;
 /// The first page of the mapping that pages are cut from; null before the first one.
 static CURRENT: AtomicPtr<Head> = AtomicPtr::new(null_mut());
 
-/// What is in the first page of a mapping.
+/// The first page of a mapping.
 struct Head {
     /// Bytes that were cut off behind this page. Zero at first.
     used: AtomicUsize,
@@ -57,7 +57,7 @@ pub fn take(bytes: usize) -> *mut u8 {
 /// Gives the memory back; from now on the bytes are zeros.
 ///
 /// # Safety
-/// [`take`] returned it for so many bytes, and what it holds is not used any more.
+/// [`take`] returned `at` for so many bytes, and the memory is not used any more.
 pub unsafe fn give_back(at: *mut u8, bytes: usize) {
     // SAFETY: as the caller promises.
     unsafe { map::empty(at, bytes.next_multiple_of(PAGE)) };

@@ -1,4 +1,4 @@
-//! What differs between systems, one small module each. Measurements are made on Linux on x86-64;
+//! Differences between systems, one small module each. Measurements are made on Linux on x86-64;
 //! other systems use a portable fallback behind the same interface.
 
 pub mod clock;
@@ -29,8 +29,8 @@ pub use switch::switch;
 pub use warn::warn;
 
 /// Locks. A fork waits for those of [`lock::lock`]; those of [`lock::lock_for_long`] may be held
-/// while code of the program runs or a recording is read, and belong to what a forked child does
-/// not use.
+/// while code of the program runs or a recording is read, and protect values that a forked child
+/// does not use.
 pub mod lock {
     use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -50,7 +50,8 @@ pub mod lock {
         }
     }
 
-    /// Locks what other threads hold for a moment. `None`: the holder has lost its processor.
+    /// Locks a mutex that other threads hold only for a moment. Returns `None` if the holder has
+    /// lost its processor.
     pub(crate) fn try_lock_soon<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         (0..TRIES).find_map(|_| {
             let locked = try_lock(mutex);

@@ -1,5 +1,5 @@
-//! A vector in pages of its own: it grows without the program's allocator, because a signal handler
-//! may be what calls a hook.
+//! A vector in pages of its own: it grows without the program's allocator, because a hook may run
+//! in a signal handler.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;

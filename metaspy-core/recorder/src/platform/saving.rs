@@ -1,6 +1,6 @@
-//! Calls that save all registers, for what is rare in the middle of a hook.
+//! Calls that save all registers, for rare cases in the middle of a hook.
 
-/// Calls a function. What the caller has in registers stays there: on x86-64 Linux, in general
+/// Calls a function, and preserves the registers of the caller: on x86-64 Linux, the general
 /// registers.
 ///
 /// # Safety

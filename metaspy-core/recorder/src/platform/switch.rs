@@ -2,8 +2,8 @@
 
 use crate::platform::warn;
 
-/// True if the environment switches something on. A value that is no switch is reported, with what
-/// it leaves off.
+/// Returns true if the environment switches a feature on. A value that is no switch is reported,
+/// with `off` as its consequence.
 pub fn switch(name: &str, off: &str) -> bool {
     match std::env::var(name).as_deref() {
         Err(_) | Ok("" | "0") => false,

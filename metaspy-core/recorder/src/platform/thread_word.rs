@@ -1,10 +1,11 @@
 //! A word of each thread, read by two instructions that keep all registers. Hooks find their lane
 //! by such a word.
 //!
-//! To the compiler, the address of a thread-local is the result of a call in every package that may become a library: a
-//! function that reads one first saves what it has in registers. On x86-64 Linux with glibc the word is instead at a fixed
-//! distance from the thread pointer, as the *initial-exec* model has it (Drepper, "ELF Handling For Thread-Local Storage",
-//! section 4.3). It takes 8 bytes of the room that glibc keeps for libraries that are loaded later.
+//! To the compiler, the address of a thread-local is the result of a call in every package that may
+//! become a library, so a function that reads one first saves its registers. On x86-64 Linux with
+//! glibc the word is instead at a fixed distance from the thread pointer, as the *initial-exec*
+//! model has it (Drepper, "ELF Handling For Thread-Local Storage", section 4.3). It takes 8 bytes
+//! of the room that glibc keeps for libraries that are loaded later.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri)))]
 mod word {

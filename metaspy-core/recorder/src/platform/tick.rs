@@ -1,4 +1,4 @@
-//! The clock of the log: ticks, and what a tick is worth.
+//! The clock of the log: ticks, and the length of a tick.
 //!
 //! The time stamp counter if the kernel itself uses it (7 ns a reading), otherwise the monotonic
 //! clock. Tests set the clock by hand.

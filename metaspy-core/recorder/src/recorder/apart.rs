@@ -12,7 +12,7 @@ use crate::platform::thread_word;
 use crate::recorder::lane::{Lane, own_lane};
 use crate::recorder::profiler_state::ProfilerState;
 
-/// What hooks of a thread use instead of what it has.
+/// Replacements for the state of a thread that its hooks use.
 pub struct Apart {
     pub cells: *mut Cell,
     /// Calls and pages of method profilers.

@@ -2,8 +2,8 @@
 //! a search.
 //!
 //! Keys that are small numbers are indices. Other keys are found in a bucket of four. A subject
-//! without a place in either keeps its row in the thread's page of rows; what it has there counts
-//! as well.
+//! without a place in either keeps its row in the thread's page of rows; its counts there are
+//! added.
 //!
 //! A row takes 16 bytes. Arrays are used instead of one hash table with rows of 64 bytes, because a
 //! fifth of its keys are not in the first place searched, and the processor cannot predict which.
@@ -37,7 +37,7 @@ const GROWTH: usize = 4;
 /// its rows.
 const USED_SHARE: usize = 4;
 const LOOKED_AT: usize = 64;
-/// An array takes at most this part of what is left of the area.
+/// An array takes at most this part of the rest of the area.
 const SHARE: usize = 4;
 /// This part of the area is left to rows.
 const KEPT: usize = 4;

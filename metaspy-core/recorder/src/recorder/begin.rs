@@ -1,8 +1,8 @@
 //! The first half of a hook: an event begins.
 //!
-//! One word (`About`) holds what a frame remembers of an event: epoch, kind, log, level and flags.
-//! With a struct of small fields, the processor waits for a wide load of narrow stores, which alone
-//! cost 15 ns a call.
+//! One word (`About`) holds the properties of an event that a frame remembers: epoch, kind, log,
+//! level and flags. With a struct of small fields, the processor waits for a wide load of narrow
+//! stores, which alone cost 15 ns a call.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -19,7 +19,7 @@ use crate::recorder::lane::{self, Lane};
 use crate::recorder::log::current;
 use crate::subject::Subject;
 
-/// What the second half needs. An id of 0 means that there is nothing to end.
+/// The data of a begun event that its end needs. An id of 0 means that there is nothing to end.
 ///
 /// Words only: a struct of smaller fields would be written piece by piece and read whole, and the
 /// processor waits for that twice a call.
@@ -48,7 +48,7 @@ impl About {
     /// Handlers or details look inside the call.
     pub const LOOKED_INTO: u64 = 1 << 63;
 
-    /// What all events of a lane have in common.
+    /// The properties that all events of a lane share.
     #[inline]
     pub const fn of_lane(epoch: u32, log: u8, level: u8) -> Self {
         About(join(epoch, slot::flags_at_level(level) as u32) | (log as u64) << Self::LOG_AT)
@@ -210,9 +210,9 @@ pub fn begin(site: u32, subject: Subject, timed: bool) -> Begun {
     put(lane, id, site, subject, timed, now, start)
 }
 
-/// Writes an event that has no length, and that nothing is ever in. Without a cause it hangs under
-/// what the thread is in; without an outcome it runs until
-/// [`end_point`](crate::recorder::end_point) says how it went.
+/// Writes an event that has no length, and that is never the current event of a thread. Without a
+/// cause, the current event of the thread is its cause; without an outcome it runs until
+/// [`end_point`](crate::recorder::end_point) gives one.
 #[inline(always)]
 pub fn point(
     site: u32,

@@ -81,7 +81,7 @@ impl<'a> Busy<'a> {
         Some(Busy::of(lane))
     }
 
-    /// As [`Busy::enter`], for what is no call and so is not counted.
+    /// Like [`Busy::enter`], for hooks that are not calls and so are not counted.
     #[inline]
     pub fn unless_busy(lane: &'a Lane) -> Option<Self> {
         (!lane.gate.is_busy()).then(|| Busy::of(lane))

@@ -1,5 +1,4 @@
-//! Closing a log. A closed file states what it holds, so that a reader notices what is missing
-//! later.
+//! Closing a log. A closed file states its content, so that a reader notices later losses.
 
 use std::sync::atomic::Ordering;
 

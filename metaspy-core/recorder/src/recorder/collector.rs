@@ -44,7 +44,7 @@ impl Drop for Lease {
 impl Log {
     /// The main loop of the collector's thread.
     pub(super) fn collect(&'static self) {
-        // To the end of the thread: it frees what is metaspy's.
+        // To the end of the thread: it frees memory of metaspy.
         std::mem::forget(Level::raise(1));
         _ = self.collector.set(std::thread::current());
         let main = MainThread::watch();
@@ -64,8 +64,8 @@ impl Log {
         }
     }
 
-    /// One round of the collector's work, with what listeners do after it. True if there is more to
-    /// do at once.
+    /// Does one round of the collector's work, and runs the listeners after it. Returns true if
+    /// there is more to do at once.
     pub(crate) fn collect_once(&self) -> bool {
         let more = self.round();
         listener::round_ended(self);

@@ -21,7 +21,7 @@ use crate::subject::Subject;
 /// `who` is the row, as [`row::Who`] packs it.
 #[inline(always)]
 fn count_in_page(lane: &Lane, who: u64, key: u64) -> Option<Counter<'static>> {
-    // No need to set the byte: what is done here is one instruction to a signal handler.
+    // No need to set the byte: the work here is one instruction to a signal handler.
     if lane.gate.is_busy() {
         return None;
     }
@@ -135,7 +135,7 @@ pub fn tally(site: u32, subject: Subject) -> Begun {
     }
 }
 
-/// Counts what is known by its number only, and has no events.
+/// Adds to a count of occurrences that have no events.
 #[inline]
 pub fn tally_more(site: u32, subject: Subject, by: u64) {
     let lane = lane::own_lane();

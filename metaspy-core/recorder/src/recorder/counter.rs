@@ -17,7 +17,7 @@ const CALLS: usize = 0;
 const FAILED_PANICKED: usize = row::FAILED_PANICKED - row::COUNT;
 
 impl<'a> Counter<'a> {
-    /// What the address of a counter is a multiple of.
+    /// The alignment of a counter's address, in bytes.
     pub const ALIGN: usize = array::WORDS * 8;
 
     #[inline]

@@ -170,7 +170,7 @@ impl Cells {
     }
 
     /// Counts a call at a settled site about an object that is not the last one, if this thread has
-    /// settled it, too. Returns what [`Counters`] would; the thread does not unwind.
+    /// settled it, too. Returns the same pointer as [`Counters`]; the thread does not unwind.
     #[inline(always)]
     pub fn count_further(&self, cell: u32, who: u64, receiver: (u64, u64)) -> Option<*mut u8> {
         let further = self.further.load(Relaxed);

@@ -24,7 +24,7 @@ impl CutSpans {
         CutSpans(Mutex::new(Vec::with_capacity(MOST)))
     }
 
-    /// Notes the row of an event, and what it was inside of. It never waits: without the lock the
+    /// Notes the row of an event, and the calls around it. It never waits: without the lock the
     /// time of the event is a lower bound.
     #[cold]
     pub fn note(&self, event: u64, row: (u64, u64), inside: Inside) {
@@ -40,7 +40,7 @@ impl CutSpans {
         *lock(&self.0) = Vec::new();
     }
 
-    /// The row of an event that was noted, and what it was inside of.
+    /// Returns and removes the noted row of an event, and the calls around it.
     #[cold]
     pub fn take(&self, event: u64) -> Option<((u64, u64), Inside)> {
         let mut spans = self.0.try_lock().ok()?;

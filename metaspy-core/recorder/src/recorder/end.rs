@@ -226,8 +226,8 @@ fn count_late_end(
     }
 }
 
-/// The calls around a call of this thread that has ended. What is entered and left is inside of
-/// nothing.
+/// Returns the calls around a call of this thread that has ended. There are none around an event
+/// that is entered and left.
 fn inside_of(begun: &Begun, site: u32, key: u64) -> Inside {
     let lane = lane::own_lane();
     match Busy::unless_busy(lane) {

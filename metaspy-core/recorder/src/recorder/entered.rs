@@ -1,4 +1,4 @@
-//! Sites whose events are entered and left: futures, spans, and what is held. Their thread does
+//! Sites whose events are entered and left: futures, spans, and held resources. Their thread does
 //! other things meanwhile, so they are not around everything that happens in their time.
 
 use std::sync::atomic::AtomicBool;

@@ -70,7 +70,7 @@ struct Pass<'a> {
 
 type Record = [AtomicU64; folder::WORDS];
 
-/// What an event adds to its row.
+/// The numbers that an event adds to its row.
 #[derive(Clone, Copy, Default)]
 struct Addition {
     count: u64,
@@ -286,9 +286,9 @@ impl Folder {
         }
     }
 
-    /// Adds the time of a call to the rows of what counts it already. A kill before the next event
-    /// may leave this out, or count it in addition to an event that is still stored: the time of
-    /// one call.
+    /// Adds the time of a call to the rows that count the calls around it. A kill before the next
+    /// event may leave this out, or count it in addition to an event that is still stored: the time
+    /// of one call.
     fn add_again(&mut self, tables: Tables<'_>, (key, who): (u64, u64), more: Addition) {
         for again in more.inside.again.into_iter().flatten() {
             let (key, who) = again.row(key, who);
@@ -445,13 +445,13 @@ impl Pass<'_> {
         }
     }
 
-    /// Enters an event, and says what it is inside of.
+    /// Enters an event, and returns the calls around it.
     fn enter(&mut self, at: usize, last: u64) -> Inside {
         let [commit, _, key, _] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
         let site = self.site(at);
         let kind = slot::kind(last);
         let start = slot::start(commit);
-        // What is entered and left is around nothing by its time alone.
+        // An event that is entered and left is not around others by its time alone.
         if !slot::is_timed(last) || slot::outcome(last) == Outcome::Instant || is_entered(site) {
             return Inside::default();
         }
@@ -559,7 +559,7 @@ fn sums(row: &[AtomicU64; ROW_WORDS]) -> [u64; ROW_WORDS - row::COUNT] {
     std::array::from_fn(|word| row[row::COUNT + word].load(Relaxed))
 }
 
-/// What an event with this last word adds.
+/// Returns the numbers that an event with this last word adds.
 fn addition(last: u64) -> Addition {
     let mut more = Addition { count: 1, ..Addition::default() };
     if slot::is_running(last) {

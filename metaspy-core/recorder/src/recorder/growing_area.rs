@@ -27,9 +27,9 @@ impl GrowingArea {
         GrowingArea { area, file: None, allocated: whole(), room: whole() }
     }
 
-    /// An area of a file, with its first step. Where the system cannot allocate without writing, a
-    /// later step could overwrite what another thread has written meanwhile. The whole area is
-    /// allocated there.
+    /// Creates an area of a file, with its first step. Where the system cannot allocate without
+    /// writing, a later step could overwrite the words that another thread has written meanwhile.
+    /// The whole area is allocated there.
     pub fn in_file(area: Area, own: &Arc<OwnFile>) -> io::Result<Self> {
         let file = own.get()?;
         let step = area.bytes().min(STEP);

@@ -26,7 +26,7 @@ use crate::recorder::outliving_events::OutlivingEvents;
 use crate::recorder::profiler_state::ProfilerState;
 use crate::recorder::tally_page::{Owner, Page, Rows as PageRows};
 
-/// What a thread needs to write events.
+/// The state that a thread needs to write events.
 pub struct Lane {
     /// A hook that starts while another one is at work is counted and not recorded.
     pub gate: Gate,
@@ -46,8 +46,8 @@ pub struct Lane {
     pub last: AtomicU64,
     /// The tick that starts count from.
     pub base: AtomicU64,
-    /// What all events that begin now have in common, for their guards: the block's epoch, the log,
-    /// the meta level.
+    /// The properties that all events share that begin now, for their guards: the block's epoch,
+    /// the log, the meta level.
     pub about: AtomicU64,
     /// The same for their last word: running, the block's tag, the meta level.
     pub running: AtomicU64,
@@ -74,13 +74,13 @@ pub struct Lane {
     pub lost: AtomicU64,
     /// Row number + 1; 0 = no row yet, `NO_ROW` = none to be had.
     pub row: AtomicU64,
-    /// Where it counts what is no event.
+    /// The page in which it counts calls without events.
     pub page: Page,
     /// The rows of that page, as long as this thread is at level 0; else rows that nothing matches.
     pub near: PageRows,
     /// The rows of linked sites, found without a search, at level 0 as well.
     pub cells: Cells,
-    /// What method profilers keep of this thread.
+    /// The state of method profilers on this thread.
     pub profilers: ProfilerState,
 }
 
@@ -124,7 +124,7 @@ impl Lane {
         Owner { lane: row - 1, forget_rows: || own_lane().cells.clear() }
     }
 
-    /// Goes on in a new block. False: there is none, and what comes is counted as lost.
+    /// Goes on in a new block. Returns false if there is none: later events are counted as lost.
     #[cold]
     #[inline(never)]
     pub fn turn(&self, tick: u64) -> bool {
@@ -169,8 +169,8 @@ impl Lane {
         current().is_some_and(|next| !std::ptr::eq(next, log)) && self.turn(tick)
     }
 
-    /// Writes the calls that are open into the new block, so that it shows what its calls are
-    /// inside of.
+    /// Writes the calls that are open into the new block, so that it shows the calls around its
+    /// own.
     fn name_open_calls(&self, log: u8) {
         if self.outliving.is_empty() {
             return;
@@ -212,7 +212,7 @@ impl Lane {
         self.seen.store(now, Relaxed);
         let start = now.saturating_sub(self.base.load(Relaxed));
         if start > START_MAX {
-            // What begins next continues in the next block, timed or not.
+            // The next event continues in the next block, timed or not.
             return self.gate.narrow_down();
         }
         self.stamp.store(slot::stamp(start, self.lap.load(Relaxed)), Relaxed);
@@ -302,9 +302,9 @@ impl Lane {
         log
     }
 
-    /// The lane goes on in another log, and may be in an event of this one. What begins there is no
-    /// root if it is an effect of that event; the effects of one in a recording that is no part of
-    /// the same rotation are.
+    /// The lane goes on in another log, and may be in an event of this one. An event that begins
+    /// there is no root if it is an effect of that event; effects of an event in a recording
+    /// outside the rotation are roots.
     fn carry_current(&self, old: &Log, log: &Log) {
         let current = self.current.load(Relaxed);
         let carried = if current == 0 { 0 } else { earlier_cause(log) };
@@ -427,7 +427,7 @@ pub fn own_lane<'a>() -> &'a Lane {
     }
 }
 
-/// As [`own_lane`]. In other packages, and in what may become a library, the address of a
+/// Like [`own_lane`]. In other packages, and in code that may become a library, the address of a
 /// thread-local is the result of a call.
 #[cold]
 #[inline(never)]
@@ -513,14 +513,14 @@ impl Current {
 }
 
 impl Current {
-    /// As what [`Current::from_raw`] takes.
+    /// Returns the cause before in the form that [`Current::from_raw`] takes.
     #[inline]
     pub fn into_raw(self) -> CauseBefore {
         let current = ManuallyDrop::new(self);
         CauseBefore { event: current.before, log: current.log.cast() }
     }
 
-    /// From what [`Current::into_raw`] returned.
+    /// Restores a value that [`Current::into_raw`] returned.
     ///
     /// # Safety
     /// Only the same thread may call it, and once.

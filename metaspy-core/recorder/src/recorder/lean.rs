@@ -126,7 +126,7 @@ pub fn end_slowly(lean: Lean, outcome: Outcome, now: u64) {
     end_at(now, &begun, site, key, outcome, false);
 }
 
-/// What ends an event that is lean no more.
+/// Takes the data to end an event that is no longer lean.
 fn take(lane: &Lane, lean: Lean) -> Option<OutlivingEvent> {
     if lean.block() != lane.held.load(Relaxed) {
         return lane.outliving.take(lean);

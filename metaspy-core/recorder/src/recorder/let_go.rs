@@ -1,7 +1,7 @@
 //! Letting go of logs: a rotation has no end, so it keeps no memory of files that are complete.
 //!
 //! The addresses of a log stay. A guard on some stack may still count an outcome in one of its
-//! rows, at any time, and what is written there goes nowhere from then on.
+//! rows, at any time, and such a store is lost from then on.
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -77,7 +77,7 @@ impl Log {
         }
     }
 
-    /// Hands on what is still asked of a log that is reached no more.
+    /// Hands on the values that others still need of a log that no lane can reach any more.
     pub(super) fn hand_over(&'static self) {
         if !self.is_handed_over() {
             listener::hand_over(self);

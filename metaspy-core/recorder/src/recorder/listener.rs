@@ -1,5 +1,5 @@
-//! What other modules of the core do when something happens to the log. They depend on the
-//! recorder, so they register here.
+//! Reactions of other modules of the core to changes of the log. They depend on the recorder, so
+//! they register here.
 
 use std::sync::OnceLock;
 
@@ -8,9 +8,9 @@ use crate::platform::lock::lock;
 use crate::recorder::log::{Log, Named};
 use crate::site::Site;
 
-/// Reacts to what happens to the log. Each method does nothing unless it is overridden.
+/// Reacts to changes of the log. Each method does nothing unless it is overridden.
 pub trait Listener: Sync {
-    /// A log is about to become the current one: write what was stated before.
+    /// A log is about to become the current one: write the earlier statements.
     fn started(&self, log: &'static Log) {
         let _ = log;
     }
@@ -20,7 +20,7 @@ pub trait Listener: Sync {
         let _ = log;
     }
 
-    /// A log is reached no more: keep what is still asked of it.
+    /// No lane can reach the log any more: keep the values that are still needed.
     fn hand_over(&self, log: &'static Log) {
         let _ = log;
     }

@@ -1,8 +1,8 @@
 //! Live events for subscriptions. The collector reads each event once, after it has ended.
 //!
-//! The collector delivers them, because another reader would miss what the ring overwrites, and a
-//! delivery from the hook would make the program wait. Events are delivered at their end, because
-//! only an ended event has an outcome.
+//! The collector delivers them, because another reader would miss events that the ring overwrites,
+//! and a delivery from the hook would make the program wait. Events are delivered at their end,
+//! because only an ended event has an outcome.
 
 use std::sync::atomic::Ordering::Acquire;
 

@@ -207,7 +207,7 @@ impl Log {
         begin_use(&self.users, || !self.is_gone())
     }
 
-    /// Ends what [`Log::begin_use`] or [`Log::begin_late_use`] began.
+    /// Ends a use that [`Log::begin_use`] or [`Log::begin_late_use`] began.
     pub fn end_use(&self) {
         end_use(&self.users);
     }

@@ -1,8 +1,8 @@
 //! One log per process: hooks write an event once, whoever is interested.
 //!
 //! `lane` is the hot path, one lane per thread; `collector` keeps blocks ready and folds old ones;
-//! `tally_page` counts what has no event. A log is never unmapped: a guard on some stack may still
-//! want to end its event in it.
+//! `tally_page` counts calls without events. A log is never unmapped: a guard on some stack may
+//! still want to end its event in it.
 
 mod apart;
 mod arena;

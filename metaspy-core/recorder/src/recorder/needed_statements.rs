@@ -16,7 +16,7 @@ use crate::subject::{KindId, Subject};
 /// subject counts as stored.
 const SEARCHED: u64 = (1 << 30) / BLOCK_BYTES as u64;
 
-/// What was stated of subjects and relations, as far as the order of the statements decides.
+/// The newest statements about subjects and relations, where the order of the statements decides.
 #[derive(Default)]
 struct Newest {
     /// The position of the label of a subject.

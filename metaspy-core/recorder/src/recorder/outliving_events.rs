@@ -1,5 +1,5 @@
-//! Calls that still run when their lane leaves their block: what ends those that are lean, and what
-//! is around later calls.
+//! Calls that still run when their lane leaves their block: the data to end the lean ones, and the
+//! calls around later calls.
 
 use std::alloc::Layout;
 use std::sync::atomic::Ordering::Relaxed;
@@ -107,7 +107,7 @@ impl OutlivingEvents {
 
     /// Moves the calls that run in the block of this lane into the list: all lean ones, and those
     /// that later calls may be inside of. Only calls are both timed and neither entered nor left,
-    /// and their guards stay on their thread, so a call that runs is around what follows, whatever
+    /// and their guards stay on their thread, so a running call is around all later ones, whatever
     /// causes are named.
     pub fn add_all(&self, lane: &Lane) {
         let block = block_cells(lane);
@@ -156,8 +156,8 @@ impl OutlivingEvents {
         let calls = || self.all().iter().filter(is_open).map(OutlivingEvent::open_call);
         let all = calls().take(OPEN_MOST + 1).count();
         if all > OPEN_MOST {
-            // What later calls are inside of is mostly known from the outermost call of each site
-            // and the innermost calls.
+            // The outermost call of each site and the innermost calls are enough in most cases to
+            // know the calls around later ones.
             open.unnamed.subjects = true;
             for call in calls() {
                 let named = &open.calls[..open.count];

@@ -95,8 +95,8 @@ impl OwnFile {
     }
 }
 
-/// The same file under a number above those of the standard streams: what is closed at the start of
-/// a program may be opened again later, by the number.
+/// Returns the same file under a number above those of the standard streams: a stream that is
+/// closed at the start of a program may be opened again later, by its number.
 fn beside_standard_streams(file: File) -> io::Result<File> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Packs the file of a closed log, so that it is as long as what it holds.
+//! Packs the file of a closed log, so that it is as long as its content.
 //!
 //! While a log is written, each area has room for all that may come, and the file is as long as all
 //! areas together. At the end a copy takes the place of the file, in which each area ends behind
@@ -10,10 +10,10 @@
 //! readers find a word by one addition. Older readers can read the copy. If the copy would hold a
 //! quarter of the file, the file is only cut behind its last block.
 //!
-//! A process that is killed meanwhile leaves the file as it was, with all it holds. The copy is no
-//! recording before its first word is written, and then it takes the place of the file at once. So
-//! no call is counted twice where a directory of recordings is read. The next recording at the path
-//! removes what is left of a copy, and so does `metaspy clean`.
+//! A process that is killed meanwhile leaves the file as it was, with all its content. The copy is
+//! no recording before its first word is written, and then it takes the place of the file at once.
+//! So no call is counted twice where a directory of recordings is read. The next recording at the
+//! path removes the remains of a copy, and so does `metaspy clean`.
 
 use std::fs::File;
 use std::io;
@@ -75,7 +75,7 @@ impl Log {
     /// Replaces the file by a packed one. False if that is not worth it or fails; the file stays as
     /// it is then. The caller holds the collector's lock, and the log is stopped.
     pub(super) fn pack(&self) -> bool {
-        // What this allocates is not the program's.
+        // Allocations from here on are not the program's.
         let _meta = Level::raise(1);
         let Some(own) = &self.file else { return false };
         let Ok(before) = own.get().and_then(File::metadata) else { return false };
@@ -239,8 +239,8 @@ impl Log {
         cells.iter().map(|cell| cell.load(Ordering::Acquire)).collect()
     }
 
-    /// Maps the packed file at the addresses of the file. What other threads store meanwhile is in
-    /// one of both files, and is brought into the packed one.
+    /// Maps the packed file at the addresses of the file. Words that other threads store meanwhile
+    /// are in one of both files, and are brought into the packed one.
     fn map_packed(&self, own: &OwnFile, packed: &OwnFile, plan: &Plan) {
         let moved = own.get().and_then(|file| {
             let packed = packed.get()?;
@@ -358,8 +358,8 @@ fn carry_sum(cell: &AtomicU64, before: u64, after: u64) {
     }
     let late = after.wrapping_sub(before);
     let mut sum = cell.fetch_add(late, Ordering::AcqRel).wrapping_add(late);
-    // Its thread adds with one instruction, but without a lock: it may store, within moments, what
-    // it has read before.
+    // Its thread adds with one instruction, but without a lock: it may store, within moments, a sum
+    // of a value that it has read before.
     for _ in 0..MOMENTS {
         std::hint::spin_loop();
         if (cell.load(Ordering::Acquire).wrapping_sub(sum) as i64) < 0 {
@@ -374,8 +374,8 @@ mod tests {
 
     #[test]
     fn a_word_that_is_stored_while_its_page_is_moved_keeps_its_last_value() {
-        // Each: the value that was copied, the one in the file, the one in the packed file, and
-        // what it must become.
+        // Each: the value that was copied, the one in the file, the one in the packed file, and the
+        // expected result.
         for (before, after, packed, expected, is_sure) in [(5, 7, 5, 7, true), (5, 7, 6, 8, false)]
         {
             let cell = AtomicU64::new(packed);

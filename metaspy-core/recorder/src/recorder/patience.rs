@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use super::level::at_meta_level;
 
-/// What a run of such code may take on average.
+/// Average time that a run of such code may take.
 const ALLOWED: Duration = Duration::from_micros(50);
 /// The most that counts of one run, because its thread may have been interrupted.
 const MOST: Duration = Duration::from_micros(500);
-/// Time beyond what is allowed after which it rests.
+/// Time beyond the allowance after which such code rests.
 const LIMIT: Duration = Duration::from_millis(2);
 /// Rest of all such code after a run, as a multiple of the time that it took.
 const REST: u32 = 19;
@@ -26,11 +26,11 @@ const ACCOUNTS: usize = 32;
 struct Patience {
     /// State of a sequence of numbers without a period in which a program may happen to be.
     chance: Cell<u32>,
-    /// Time beyond what was allowed, of some code each.
+    /// Time beyond the allowance, per account.
     owed: [Cell<Duration>; ACCOUNTS],
     /// Number of accounts that owe, so that each run is timed.
     owing: Cell<usize>,
-    /// End of the rest of what owes the most.
+    /// End of the rest of the code that owes the most.
     until: Cell<Option<Instant>>,
 }
 
@@ -38,7 +38,7 @@ thread_local! {
     static PATIENCE: Patience = const { Patience::new() };
 }
 
-/// What became of code of the program.
+/// The result of running code of the program.
 pub enum Ran<R> {
     /// It returned.
     Done(R),
@@ -49,7 +49,7 @@ pub enum Ran<R> {
 }
 
 impl<R> Ran<R> {
-    /// Returns what it returned.
+    /// Returns the result of the code; `None` if it panicked or did not run.
     pub fn done(self) -> Option<R> {
         match self {
             Ran::Done(result) => Some(result),

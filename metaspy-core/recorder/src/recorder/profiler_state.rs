@@ -4,7 +4,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 
-/// What method profilers keep of a thread.
+/// The state of method profilers on a thread.
 pub struct ProfilerState {
     /// True while a profiler runs: its own calls are not observed.
     pub is_busy: AtomicBool,

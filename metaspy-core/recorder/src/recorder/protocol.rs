@@ -197,7 +197,7 @@ pub fn begin_use<W: Word>(users: &W, is_there: impl FnOnce() -> bool) -> bool {
     is_used
 }
 
-/// Ends what [`begin_use`] began.
+/// Ends a use that [`begin_use`] began.
 #[inline]
 pub fn end_use<W: Word>(users: &W) {
     add(users, u64::MAX);

@@ -110,7 +110,7 @@ fn begin(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
     clock::choose();
     static SERIAL: AtomicU64 = AtomicU64::new(1);
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-    // What is registered with the system from here on is code of this library.
+    // Callbacks that are registered with the system from here on are code of this library.
     platform::library::stay_loaded();
     platform::thread_end::watch_threads(|| {
         listener::thread_ended();

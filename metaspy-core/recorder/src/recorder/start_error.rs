@@ -1,4 +1,4 @@
-//! Why a recording cannot start, and what to do then.
+//! Reasons why a recording cannot start, each with a remedy.
 
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -25,7 +25,7 @@ pub enum StartError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason for the refusal.
         why: String,
     },
     /// A rule that says which events are kept has an error.

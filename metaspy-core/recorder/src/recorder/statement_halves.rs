@@ -15,8 +15,8 @@ pub(crate) struct StatementHalves {
     pub has_noted: AtomicBool,
     /// Words of all statements, with those that found no room.
     pub stated: AtomicU64,
-    /// The collector copies what is needed when so many words were stated. It begins early, because
-    /// others go on stating.
+    /// Words of statements after which the collector copies the needed ones. It begins early,
+    /// because other threads go on stating.
     pub next_turn: AtomicU64,
 }
 
@@ -32,7 +32,7 @@ impl StatementHalves {
         }
     }
 
-    /// True if the collector should copy what is needed.
+    /// Returns true if the collector should copy the needed statements.
     pub fn is_due(&self) -> bool {
         self.stated.load(Ordering::Relaxed) >= self.next_turn.load(Ordering::Relaxed)
     }

@@ -4,7 +4,7 @@
 //! collector copies the statements that are still needed to the other half.
 //!
 //! Two halves are used instead of a free list, because entries then stay in order, a reader checks
-//! one word, and a kill leaves one whole half. What was stated about an ended subject is needed
+//! one word, and a kill leaves one whole half. The statements about an ended subject are needed
 //! while an event of it is stored. To find this out, the blocks are searched.
 
 use std::sync::atomic::Ordering;
@@ -110,7 +110,7 @@ impl Log {
         let mut is_whole =
             needed_statements(self, words, used).into_iter().all(|(at, length)| copy(at, length));
         let mut waiting = lock(&self.statements.waiting);
-        // What was stated meanwhile.
+        // The statements that were added meanwhile.
         let now = self.word(sb::STATEMENTS_USED + old).load(Ordering::Relaxed) as usize;
         is_whole &= copy(used, now - used);
         // A copy does not pay before an eighth of a half was stated again.

@@ -332,7 +332,7 @@ impl Page {
         log.count(sb::ROWS_FREED, freed_now as u64);
         self.used.store(used, Relaxed);
         self.freed.store(freed, Relaxed);
-        // What was emptied is freed in the next turn.
+        // Emptied rows are freed in the next turn.
         self.merged_at.store(if emptied == 0 { given_up } else { usize::MAX }, Relaxed);
         let is_worth_it = (used - emptied) * 8 < rows * EIGHTHS;
         self.eighths.store(if is_worth_it { MERGED_EIGHTHS } else { EIGHTHS }, Relaxed);

@@ -130,14 +130,14 @@ pub fn find(pid: u32) -> Option<Listed> {
     found.into_iter().next()
 }
 
-/// Why programs record nothing in the directory, if it is there and other users could change what
-/// is in it.
+/// Returns the reason why programs record nothing in the directory, if it exists and other users
+/// could change its content.
 pub fn refusal() -> Option<String> {
     let dir = directory();
     if dir.exists() { check_own(&dir).err() } else { None }
 }
 
-/// What [`clean`] did.
+/// The result of [`clean`].
 #[derive(Clone, Debug, Default)]
 pub struct Cleaned {
     /// Recordings that it removed.

@@ -68,8 +68,8 @@ impl Head {
     }
 }
 
-/// What a new file begins with, in one write: the process that makes a recording of it. If that is
-/// killed before the file is a recording, the next one takes its place.
+/// Returns the first bytes of a new file, to be written at once: the process that makes a recording
+/// of it. If the process is killed before the file is a recording, the next process takes the file.
 pub(crate) fn first_bytes() -> [u8; (sb::PROCESS_START + 1) * 8] {
     let pid = std::process::id();
     let words = [

@@ -326,7 +326,7 @@ impl Builder {
     }
 }
 
-/// What serves the orders of a reader, in a program that has it.
+/// Functions that serve the orders of a reader, in programs that have one.
 #[doc(hidden)]
 #[distributed_slice]
 pub static ORDER_SERVERS: [fn(&'static Log)];

@@ -75,7 +75,7 @@ impl Rotation {
     /// Watches a log and those that follow it.
     pub fn watch(self, log: &'static Log) {
         let watch = move || {
-            // To the end of the thread: it frees what is metaspy's.
+            // To the end of the thread: it frees memory of metaspy.
             std::mem::forget(Level::raise(1));
             self.follow(log);
         };
@@ -97,7 +97,7 @@ impl Rotation {
             match requested::follow(log) {
                 Ok(Some(next)) => (log, began, is_reported) = (next, Instant::now(), false),
                 Ok(None) => return,
-                // What leaves its window is counted, so it goes on as long as it must.
+                // Events that leave its window are counted, so it goes on as long as it must.
                 Err(StartError::File { source, .. }) if is_full(&source) => {
                     if !std::mem::replace(&mut is_reported, true) {
                         let note = format!(

@@ -80,7 +80,7 @@ mod bounds {
 
     use super::Site;
 
-    // The linker sorts the parts of a section by what follows the dollar sign.
+    // The linker sorts the parts of a section by the text behind the dollar sign.
     #[used]
     #[unsafe(link_section = ".mspy1$a")]
     static START: [Site; 0] = [];

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
 
 use metaspy_probe::KindId;
 
-/// What the keys of a kind are.
+/// The meaning of the keys of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Nature {
@@ -35,7 +35,7 @@ const MAX: usize = 65_000;
 /// Records that may be left over because two threads register one kind at the same time.
 const LEFT_OVER: usize = 1_000;
 
-/// What is known of a kind. It is written once, by the thread that took it, and then published in
+/// The record of a kind. It is written once, by the thread that took it, and then published in
 /// [`KINDS`].
 struct Record {
     name: AtomicPtr<u8>,
@@ -116,7 +116,7 @@ fn is_shared(record: u32) -> bool {
     RECORDS[record as usize - 1].is_owned.load(Relaxed) == 0
 }
 
-/// What is known of a kind, by the number of its record + 1.
+/// Returns the kind of a record, by the number of the record + 1.
 fn at_record(record: u32) -> Registered {
     let record = &RECORDS[record as usize - 1];
     let name = record.name.load(Relaxed);

@@ -76,7 +76,7 @@ fn change(change: impl FnOnce(&Table)) {
         old => {
             let wanted = (RESIDENTS.load(Relaxed) * 4).next_power_of_two().max(64);
             REBUILDS.fetch_add(1, Relaxed);
-            // What is stored to the table below is seen after the new number.
+            // Stores to the table below become visible after the new number.
             fence(Release);
             let table = match *spare {
                 Some(table) if table.cells.len() >= wanted => table.clear(),

@@ -11,8 +11,8 @@ use crate::recorder::log::{Log, current};
 /// The rules, by the number of their addition.
 static ADDED: Mutex<Vec<(u64, Rules)>> = Mutex::new(Vec::new());
 
-/// Rules that were added to the current recording, and to those after it. They are withdrawn when
-/// this is dropped; what is kept by then stays.
+/// Rules that were added to the current recording, and to those after it. Dropping the value
+/// withdraws them; events that are kept by then stay.
 #[derive(Debug)]
 #[must_use = "dropping it withdraws the rules"]
 pub struct AddedRules(u64);

@@ -137,7 +137,7 @@ impl Keeper {
     /// Keeps no more events by these rules, unless somebody else wants that. The units that there
     /// are stay.
     fn withdraw(&mut self, log: &Log, rules: &Rules) {
-        // What happened until now is looked at, also in the blocks that lanes fill.
+        // The events until now are searched, also in the blocks that lanes fill.
         self.search(log, clock::now());
         let numbers: Vec<usize> = rules.rules.iter().filter_map(|rule| self.number(rule)).collect();
         for number in &numbers {
@@ -294,7 +294,7 @@ impl Keeper {
             return found;
         }
         let is_in = |id: u64, rule: usize| self.units.is_of_rule(id, rule);
-        // What is inside of an event that is kept for the same reason is kept with it.
+        // Events inside an event that is kept for the same reason are kept with it.
         found.retain(|found: &Reason| {
             !is_in(slot.cause, found.rule) && !is_in(head.id(slot.slot).raw(), found.rule)
         });
@@ -392,7 +392,7 @@ impl Keeper {
         }
     }
 
-    /// Adds a mark about an event that is kept, and what it is linked to.
+    /// Adds a mark of a kept event, and the events that it links to.
     #[inline]
     fn add_mark(&mut self, log: &Log, head: &Head, mark: &MarkSlot<'_>, behind: usize) {
         if matches!(mark.mark, Mark::Open | Mark::Folded | Mark::Remote) {
@@ -525,7 +525,7 @@ impl Keeper {
         self.again_from = None;
     }
 
-    /// Folds a block whose turn has come, except what is kept of it.
+    /// Folds a block whose turn has come, except its kept events.
     pub fn fold(&mut self, log: &Log, folder: &mut Folder, place: u64, freed: &mut Vec<Freed>) {
         let Some(places) = log.kept_places.asked() else { return };
         let sequence = log.block(place)[header::SEQUENCE].load(Acquire);
@@ -554,13 +554,13 @@ impl Keeper {
         }
     }
 
-    /// Gives up a unit. What no other unit needs can be folded.
+    /// Gives up a unit. Events that no other unit needs can be folded.
     fn give_up(&mut self, log: &Log, row: usize) {
         log.cells()[log.layout.kept.at + row * sb::kept::WORDS + sb::kept::EVENT].store(0, Release);
         self.loose.extend(self.units.remove(row));
     }
 
-    /// Folds what units that were given up have left in kept blocks.
+    /// Folds the events in kept blocks that no unit needs any more.
     fn fold_loose(
         &mut self,
         log: &Log,

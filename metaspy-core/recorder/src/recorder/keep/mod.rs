@@ -1,5 +1,5 @@
-//! Keeps what is surprising. A flight recorder forgets the oldest events; rules say which of them
-//! stay, each with its causes up to the root, its effects, and what it links to.
+//! Keeps surprising events. A flight recorder forgets the oldest events; rules say which of them
+//! stay, each with its causes up to the root, its effects, and its links.
 //!
 //! The collector looks for such events before their blocks are folded, so a hook has nothing to do
 //! with it. A kept event stays in its slot, where its id leads. When the turn of its block comes,

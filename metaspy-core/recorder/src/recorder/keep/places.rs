@@ -1,8 +1,8 @@
-//! What is known of the blocks at places, as lanes and the collector both see it.
+//! The states of the blocks at places, for lanes and the collector.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 
-/// What is known of the block at a place.
+/// The state of the block at a place.
 const NOTHING: u8 = 0;
 const SEARCHED: u8 = 1;
 const WANTED: u8 = 2;

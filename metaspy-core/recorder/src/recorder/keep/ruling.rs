@@ -16,8 +16,8 @@ use crate::store::Store;
 const SAMPLE: RangeInclusive<u64> = 3..=8;
 /// Sites with such a sample, at most.
 const SAMPLED_SITES: u64 = 16;
-/// Blocks of a recording for each ordinary event of a site that is kept, and for each of all: a
-/// small part of what is kept.
+/// Blocks of a recording for each ordinary event of a site that is kept, and for each of all sites:
+/// a small part of the kept events.
 const BLOCKS_PER_SAMPLE: u64 = 256;
 const BLOCKS_PER_SAMPLED: u64 = 16;
 

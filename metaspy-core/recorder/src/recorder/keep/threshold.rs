@@ -72,7 +72,7 @@ impl Thresholds {
         }
         site.seen += 1;
         if site.seen >= site.next {
-            // A copy of the rule's quantile of what was seen so far, this event included.
+            // A copy of the rule's quantile of the lengths seen so far, this event included.
             site.ticks = match site.sketch.quantile(self.quantile) {
                 Ok(Some(ticks)) => ticks.ceil() as u64,
                 _ => u64::MAX,

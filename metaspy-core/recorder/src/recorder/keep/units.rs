@@ -59,7 +59,7 @@ pub(super) struct Least {
     pub row: usize,
 }
 
-/// What became of an event that a unit needs.
+/// The result of adding an event to a unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Added {
     Is,
