@@ -1,6 +1,6 @@
 //! The pages of `docs/` and the README: their code compiles as it is pasted. A page needs the
-//! features of what it shows. The guide `your-framework.md` quotes the files of its example
-//! instead.
+//! features of the items that it shows. The guide `your-framework.md` quotes the files of its
+//! example instead.
 
 #[cfg(feature = "record")]
 #[doc = include_str!("../README.md")]

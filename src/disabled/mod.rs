@@ -1,5 +1,5 @@
 //! Without the feature `record`: the names that observed code uses, and nothing behind them. The
-//! feature's own items have the docs; what is here must accept the same code.
+//! feature's own items have the docs; the items here must accept the same code.
 
 #![expect(
     missing_docs,
@@ -34,7 +34,7 @@ macro_rules! state {
     };
 }
 
-/// What the derives generate. It may change in any version.
+/// The names that the derives generate. They may change in any version.
 #[doc(hidden)]
 pub mod __private {
     use crate::{Identify, Key, Kind, Subject};

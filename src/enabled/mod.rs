@@ -1,6 +1,6 @@
 //! With the feature `record`: profilers, instrumenters and recordings.
 
-// The identity of domain objects, and what is known of them.
+// The identity of domain objects, and statements about them.
 pub use metaspy_core::{
     Identify, Key, Kind, KindId, ObjectId, Owner, Subject, forget, label, relate, unrelate,
 };
@@ -50,8 +50,8 @@ pub use metaspy_core::{
     Installation, Instrumenter, Session, Site, SiteDef, SiteId, SiteKind, hook,
 };
 
-/// What an instrumenter of your own needs beside [`Instrumenter`]: arming, and sites that are
-/// registered at run time. [`hook`] emits the events.
+/// The parts that an instrumenter of your own needs beside [`Instrumenter`]: arming, and sites that
+/// are registered at run time. [`hook`] emits the events.
 pub mod instrumenter {
     pub use metaspy_core::arm::{Arming, Subjects};
     pub use metaspy_core::site::{Family, SiteEntry, entries, entry, register, register_dynamic};
@@ -86,7 +86,7 @@ macro_rules! site {
     };
 }
 
-/// What `#[observe]` and the derives generate. It may change in any version.
+/// The names that `#[observe]` and the derives generate. They may change in any version.
 #[doc(hidden)]
 pub mod __private {
     pub use metaspy_core::hook::{AsyncCall, Shown, show};

@@ -91,9 +91,9 @@ impl Options {
         self
     }
 
-    /// Returns the facts' further word about what a function is given, with a space before it:
-    /// nothing but its subject, or beside it what its answer may depend on. What it may change is
-    /// not asked for an answer.
+    /// Returns the facts' further word about the arguments of a function, with a space before it:
+    /// whether there are none but its subject, or others that its answer may depend on. Arguments
+    /// that the function may change are not counted as the latter.
     pub fn arguments_word(&self, sig: &Signature) -> &'static str {
         let is_only = sig.inputs.len() == 1
             && match (&self.subject, &sig.inputs[0]) {

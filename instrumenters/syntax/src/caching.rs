@@ -44,7 +44,7 @@ impl<'ast> Visit<'ast> for Found {
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
         self.fills |= METHODS.iter().any(|name| call.method == name);
-        // What is inserted is computed first, so its lookups come first, too.
+        // The inserted value is computed first, so its lookups come first, too.
         visit::visit_expr_method_call(self, call);
         match call.args.len() {
             1 if LOOKUPS.iter().any(|name| call.method == name) => {

@@ -3,7 +3,7 @@
 //!
 //! The command writes a [`plan`] and starts cargo. Cargo starts the command again in place of the
 //! compiler, once for each crate ([`wrapper`]). Both read source text in the same way ([`source`]).
-//! [`runtime`] builds what woven programs are linked with.
+//! [`runtime`] builds the libraries that woven programs are linked with.
 
 pub mod plan;
 pub mod runtime;

@@ -1,18 +1,20 @@
-//! What a core does for instrumented code: the functions behind a hook that does more than count.
+//! The services of a core for instrumented code: the functions behind a hook that does more than
+//! count.
 //!
 //! The core that adopts a site leaves the address of its [`Adapter`] there. It is one table of
 //! functions for all hooks, instead of a runtime for each kind of hook. A call then meets the
 //! recorder and the method profilers in one place, so a method profiler works on every site.
 //!
-//! What both sides touch has a C layout. What may unwind has the Rust ABI, because one compiler
-//! builds both sides, and `extern "C-unwind"` would keep programs with a core from
-//! `panic = "abort"`. What ends a call has it as well: it then ends by calling the next function.
+//! Types that both sides touch have a C layout. Functions that may unwind have the Rust ABI,
+//! because one compiler builds both sides, and `extern "C-unwind"` would keep programs with a core
+//! from `panic = "abort"`. The functions that end a call have it as well: they end by calling the
+//! next function.
 
 use crate::{
     ContextWord, Counters, EntryCells, Frame, Object, Outcome, Receiver, Site, Thunks, Value,
 };
 
-/// What a core does for instrumented code.
+/// The services of a core for instrumented code.
 #[repr(C)]
 pub struct Adapter {
     /// Begins a call; [`NOT_OBSERVED`](crate::NOT_OBSERVED) if nothing observes it after all. The
@@ -20,12 +22,13 @@ pub struct Adapter {
     pub enter: extern "C" fn(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8,
     /// Records how a call ends, before it does. Never called of a [`Lean`](crate::Lean) one.
     pub exit: fn(begun: *mut u8, outcome: Outcome),
-    /// Records what a call returned, before it ends. Returns what `enter` would have: its outcome
-    /// is known now.
+    /// Records the return value of a call, before it ends. Returns the pointer that `enter` would
+    /// return now that the outcome is known.
     pub returned: fn(begun: *mut u8, value: &Value<'_>) -> *mut u8,
-    /// Ends what `enter` began, with this outcome.
+    /// Ends a call that `enter` began, with this outcome.
     pub finish: fn(begun: *mut u8, outcome: Outcome),
-    /// Ends what `enter` began: with the outcome that `exit` recorded, or *panicked*, or *returned*.
+    /// Ends a call that `enter` began: with the outcome that `exit` recorded, or *panicked*, or
+    /// *returned*.
     pub leave: fn(begun: *mut u8),
     /// Hashes a value of the program, with the program's own code; `None` if that panics, or is
     /// observed itself.
@@ -42,11 +45,11 @@ pub struct Adapter {
         extern "C" fn(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut (),
     /// Begins an async call; null if it is not observed.
     pub start: extern "C" fn(site: &'static Site, seen: &Seen<'_>) -> *mut u8,
-    /// Polls what `start` began, by calling `poll` with `data` once.
+    /// Polls a call that `start` began, by calling `poll` with `data` once.
     pub poll: fn(begun: *mut u8, poll: PollOnce, data: *mut u8),
-    /// Records what an async call returned, before its last poll ends.
+    /// Records the return value of an async call, before its last poll ends.
     pub returned_async: extern "C" fn(begun: *mut u8, value: &Value<'_>),
-    /// Ends what `start` began: it is done, or its future is dropped before.
+    /// Ends a call that `start` began: it is done, or its future is dropped before.
     pub stop: extern "C" fn(begun: *mut u8),
     /// The same two halves for hooks that keep their registers.
     pub thunks: Thunks,
@@ -55,7 +58,7 @@ pub struct Adapter {
     /// Names a carried event as the cause of this thread's next events. False if it is in another
     /// recording.
     pub because: extern "C" fn(cause: u64, before: &mut CauseBefore) -> bool,
-    /// Ends what `because` began.
+    /// Ends the cause that `because` began.
     pub no_longer: extern "C" fn(before: &CauseBefore),
 }
 
@@ -75,7 +78,7 @@ pub type Hash = fn(at: *const u8) -> u64;
 /// that is required.
 pub type PollOnce = fn(data: *mut u8) -> bool;
 
-/// What a hook shows of a call when it begins.
+/// The parts of a call that a hook shows when the call begins.
 #[repr(C)]
 pub struct Seen<'v> {
     /// The object that it is about.

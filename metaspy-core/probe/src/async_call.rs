@@ -13,8 +13,8 @@ use crate::{Seen, Site, Value};
 #[must_use = "dropping it ends the call"]
 pub struct AsyncCall {
     site: &'static Site,
-    /// What the core began; 0 if the call is not observed. A number, so that the future stays
-    /// `Send`, `Sync` and `Unpin`.
+    /// The core's call; 0 if the call is not observed. A number, so that the future stays `Send`,
+    /// `Sync` and `Unpin`.
     begun: usize,
 }
 
@@ -32,7 +32,7 @@ impl AsyncCall {
         AsyncCall { site, begun: 0 }
     }
 
-    /// Records what it returns.
+    /// Records the return value.
     pub fn returned(&self, value: &Value<'_>) {
         if let (Some(adapter), 1..) = (self.site.adapter(), self.begun) {
             (adapter.returned_async)(self.begun(), value);
@@ -56,14 +56,14 @@ impl Drop for AsyncCall {
 /// The body of an async function, and its call.
 #[must_use = "futures do nothing unless polled"]
 pub struct Polled<F, S> {
-    // The future goes first: what it drops still belongs to the call.
+    // The future goes first: the drops of its values still belong to the call.
     future: F,
     call: AsyncCall,
     show: S,
 }
 
 impl<F: Future, S: Fn(&AsyncCall, &F::Output)> Polled<F, S> {
-    /// A body that runs as this call; `show` is given what it returns.
+    /// Returns a body that runs as this call; `show` is given its output.
     #[inline(always)]
     pub const fn new(call: AsyncCall, future: F, show: S) -> Self {
         Polled { future, call, show }

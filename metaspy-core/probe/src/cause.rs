@@ -1,7 +1,8 @@
 //! Causes that woven code carries to other tasks and threads.
 //!
-//! The weaver rewrites what a call such as `tokio::spawn` is given: a future becomes a [`Because`],
-//! and a closure names the cause where its body begins. Anything else passes unchanged.
+//! The weaver rewrites the argument of a call such as `tokio::spawn`: a future becomes a
+//! [`Because`], and a closure names the cause where its body begins. Anything else passes
+//! unchanged.
 
 use core::future::Future;
 use core::marker::PhantomData;
@@ -100,8 +101,8 @@ impl<F: Future> Future for Because<F> {
     }
 }
 
-/// What a call spawns, by its type: the compiler selects the first of the traits below that the
-/// type has.
+/// The argument of a spawning call, by its type: the compiler selects the first of the traits below
+/// that the type has.
 #[doc(hidden)]
 pub struct Spawned<T>(PhantomData<T>);
 
@@ -185,7 +186,7 @@ impl SpawnedOther {
     }
 }
 
-/// Wraps what a call spawns: its cause is this thread's current event.
+/// Wraps the argument of a spawning call: its cause is this thread's current event.
 #[macro_export]
 macro_rules! spawned {
     ($value:expr) => {

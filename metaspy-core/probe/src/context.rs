@@ -173,7 +173,7 @@ mod way {
         }
     }
 
-    /// What the thunk removes when it returns: the red zone and three operands.
+    /// Bytes that the thunk removes when it returns: the red zone and three operands.
     const OPERANDS: usize = RED_ZONE + 24;
 
     /// The rare half, in place of a call. On the stack are the address to return to, the cells, the

@@ -1,9 +1,9 @@
-//! What hooks read that count calls in their calling contexts.
+//! The words that hooks read to count calls in their calling contexts.
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// What a hook reads of a calling context: the first words of what the core keeps of it.
+/// The part of a calling context that a hook reads: the first words of the core's context.
 ///
 /// It belongs to one thread, and stays.
 #[repr(C)]

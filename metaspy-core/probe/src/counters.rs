@@ -91,7 +91,8 @@ impl Counters {
     }
 
     /// Counts a call, if this thread counted one at this site before and nothing has changed since.
-    /// Returns what [`Adapter::leave`](crate::Adapter::leave) takes if the call does not end well.
+    /// Returns the pointer for [`Adapter::leave`](crate::Adapter::leave) if the call does not end
+    /// well.
     #[inline(always)]
     pub(crate) fn count(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
         if !site.counts() || crate::guard::is_panicking() {
@@ -126,7 +127,7 @@ impl Counters {
     }
 }
 
-/// The same site, as if its address were another one: to keep it over what may be a call, the
+/// The same site, as if its address were another one: to keep it across a possible call, the
 /// compiler would save a register more, even where the site is not armed.
 #[inline(always)]
 fn again(site: &Site) -> &Site {

@@ -4,10 +4,10 @@
 //! nothing runs when it is left. So it does not see how a call ends, on which object it is, or how
 //! long it takes.
 //!
-//! The command knows before it builds what a run records, and a run that only counts has these
-//! hooks. A guard keeps a register and gives each function a way out for panics. Without it, a
-//! function that is not armed keeps its size, and a count is ten instructions in place. The price
-//! is that outcomes are not known, and that another kind of run builds again.
+//! The command knows before the build whether a run only counts, and such a run has these hooks. A
+//! guard keeps a register and gives each function a way out for panics. Without it, a function that
+//! is not armed keeps its size, and a count is ten instructions in place. The price is that
+//! outcomes are not known, and that another kind of run builds again.
 //!
 //! Where a method profiler sees only that calls begin, as `TestCoverage` does, the hook also shows
 //! on which object they do. A thread counts a call by itself once the profiler wants to see no more
@@ -30,8 +30,8 @@ impl Site {
     #[cfg_attr(metaspy_called, inline(never))]
     #[cfg_attr(not(metaspy_called), inline(always))]
     pub fn entered(&'static self) {
-        // Such a site is armed if it has a row, so one word is both the test and what the cell is
-        // compared with.
+        // Such a site is armed if it has a row, so one word is both the test and the word that the
+        // cell is compared with.
         let tally = self.tally.load(Ordering::Relaxed);
         if tally != NO_CELL {
             way::count(self, tally);
@@ -90,9 +90,9 @@ fn count_slowly(site: &'static Site, cells: &EntryCells) {
 mod way {
     //! By assembly: six instructions in three registers.
     //!
-    //! A function that may call another one saves what it has in registers and aligns its stack,
-    //! also if it does not call it. So the rare half of this hook is no call to the compiler. It
-    //! leaves the function by a jump, saves all registers, and comes back.
+    //! A function that may call another one saves its registers and aligns its stack, also if it
+    //! does not call it. So the rare half of this hook is no call to the compiler. It leaves the
+    //! function by a jump, saves all registers, and comes back.
 
     use core::arch::asm;
     use core::mem::offset_of;
@@ -115,7 +115,7 @@ mod way {
         // SAFETY: the linker resolves the symbol to the distance of a word that every thread has.
         // At the distance in it are the cells of this thread; at the distance 0 the site itself,
         // which nothing matches. A cell with this word has a row, and rows stay. The compiler knows
-        // nothing of either. What is rare keeps all registers, and what lies below the stack
+        // nothing of either. The rare path keeps all registers, and the bytes below the stack
         // pointer.
         unsafe {
             asm!(
@@ -127,8 +127,8 @@ mod way {
                 "mov {cell}, qword ptr [{site} + {cell} + {row}]",
                 "inc qword ptr [{cell}]",
                 "21:",
-                // Behind the functions of this section: what keeps the function keeps this, and
-                // nothing else does.
+                // Behind the functions of this section: it stays exactly as long as the function
+                // itself.
                 ".subsection 1",
                 "22:",
                 "lea rsp, [rsp - {red_zone}]",
@@ -226,7 +226,7 @@ mod way {
         }
     }
 
-    /// What the thunk of a call on an object removes: the red zone and four operands.
+    /// Bytes that the thunk of a call on an object removes: the red zone and four operands.
     const OPERANDS_ON: usize = RED_ZONE + 32;
 
     /// The rare half of [`count_on`], in place of a call. On the stack are the address to return
@@ -248,7 +248,7 @@ mod way {
         super::count_on_slowly(site, cells, Object::from_parts(place, type_name));
     }
 
-    /// What the thunk removes when it returns: the red zone and two operands.
+    /// Bytes that the thunk removes when it returns: the red zone and two operands.
     const OPERANDS: usize = RED_ZONE + 16;
 
     /// The rare half, in place of a call. On the stack are the address to return to, the cells, the
@@ -344,7 +344,7 @@ pub(crate) mod way {
             }
             row
         };
-        // SAFETY: what has the site's word has a row, and rows stay.
+        // SAFETY: a cell that has the site's word has a row, and rows stay.
         unsafe { &*row }.fetch_add(1, Ordering::Relaxed);
         true
     }

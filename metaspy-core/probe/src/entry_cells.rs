@@ -13,8 +13,8 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 #[repr(transparent)]
 pub struct EntryCells(AtomicUsize);
 
-/// What a thread has counted at one site. There is one at the same distance from each site that the
-/// linker collected.
+/// The counts of a thread at one site. There is one cell at the same distance from each site that
+/// the linker collected.
 #[repr(C)]
 pub struct EntryCell {
     /// Calls on any object are counted while this is the site's word, `Site::tally`, or the one

@@ -1,4 +1,4 @@
-//! The guard of a call: what the body of an instrumented function holds.
+//! The guard of a call, which the body of an instrumented function holds.
 //!
 //! A call that begins while its thread unwinds is made in a frame, also where calls are only
 //! counted, instead of a mark in each guard. Whether a thread unwinds is then tested once, before
@@ -19,7 +19,8 @@ use crate::{
 /// costs nothing.
 ///
 /// The core makes a call in its frame and never moves it, because the processor waits for a copy of
-/// what was just stored: 10 ns a call. Dropping a frame does nothing; the guard ends the call.
+/// words that were just stored: 10 ns a call. Dropping a frame does nothing; the guard ends the
+/// call.
 #[repr(C, align(8))]
 pub struct Frame(MaybeUninit<[u64; 8]>);
 
@@ -66,13 +67,13 @@ impl Entered<'_> {
         Entered(lean.into_raw(), PhantomData)
     }
 
-    /// What [`Adapter::enter`](crate::Adapter::enter) returns.
+    /// Returns the pointer that [`Adapter::enter`](crate::Adapter::enter) returns.
     #[inline(always)]
     pub const fn into_raw(self) -> *mut u8 {
         self.0
     }
 
-    /// What [`Adapter::enter`](crate::Adapter::enter) returned.
+    /// Wraps a pointer that [`Adapter::enter`](crate::Adapter::enter) returned.
     ///
     /// # Safety
     /// It must come from there, or be the address of a row with the mark [`COUNTED`], and the frame
@@ -143,14 +144,14 @@ impl<'f> Guard<'f> {
         Guard::of(site, Entered(begun, PhantomData))
     }
 
-    /// True if what the call returns may be recorded, or whether it failed counted.
+    /// Returns true if the return value of the call may be recorded, or its failure counted.
     #[inline]
     pub fn is_seen(&self) -> bool {
         self.begun.addr() > COUNTED
     }
 
-    /// Records what the call returns. Of a call that is only counted, that is whether it failed.
-    /// See [`Guard::is_seen`].
+    /// Records the return value of the call. For a call that is only counted, it records whether
+    /// the call failed. See [`Guard::is_seen`].
     pub fn returned(&mut self, value: &Value<'_>) {
         if !self.is_call {
             if value.failed() == Some(true) {

@@ -1,9 +1,9 @@
-//! Assembly that leaves an observed function by a jump, for what is rare in a hook, and keeps all
+//! Assembly that leaves an observed function by a jump, for the rare paths of a hook, and keeps all
 //! registers.
 //!
-//! A function that may call another one saves what it has in registers and aligns its stack, also
-//! if it does not call it. So the rare half of a hook is no call to the compiler. Plain Rust runs
-//! elsewhere and under sanitizers.
+//! A function that may call another one saves its registers and aligns its stack, also if it does
+//! not call it. So the rare half of a hook is no call to the compiler. Plain Rust runs elsewhere
+//! and under sanitizers.
 
 use core::sync::atomic::AtomicU8;
 

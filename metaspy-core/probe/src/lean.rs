@@ -29,7 +29,7 @@ impl Lean {
     /// The bits of an id that state its slot in the block.
     const SLOT_BITS: u32 = 7;
 
-    /// What the words of all events in a log have in common.
+    /// Returns the bits that the words of all events in a log share.
     #[inline(always)]
     pub const fn of_log(log: u8) -> u64 {
         (log as u64) << Self::LOG_AT | Self::LEAN
@@ -47,15 +47,15 @@ impl Lean {
         Lean(self.0 & !(7 << Self::ANNOUNCED_AT) | (outcome as u64) << Self::ANNOUNCED_AT)
     }
 
-    /// What [`Adapter::enter`](crate::Adapter::enter) returns for such a call. Only where an
-    /// address has 64 bits.
+    /// Returns the pointer that [`Adapter::enter`](crate::Adapter::enter) returns for such a call.
+    /// Only where an address has 64 bits.
     #[inline(always)]
     pub const fn into_raw(self) -> *mut u8 {
         core::ptr::without_provenance_mut(self.0 as usize)
     }
 
-    /// The word in what [`Adapter::enter`](crate::Adapter::enter) returned; `None` if that is a
-    /// frame or a row.
+    /// Returns the word in a pointer that [`Adapter::enter`](crate::Adapter::enter) returned;
+    /// `None` if the pointer is a frame or a row.
     #[inline(always)]
     pub fn from_raw(begun: *mut u8) -> Option<Self> {
         let word = begun.addr() as u64;

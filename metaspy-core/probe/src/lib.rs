@@ -1,4 +1,4 @@
-//! What instrumented code holds: sites, guards, subjects and outcomes.
+//! The parts of instrumented code: sites, guards, subjects and outcomes.
 //!
 //! It needs no `std` and has no dependencies, so every crate can contain it. `cargo metaspy`
 //! compiles these sources by the compiler alone, beside the crates that it weaves; the core depends
@@ -73,7 +73,7 @@ pub use type_layout::*;
 pub use value::*;
 pub use value_copy::*;
 
-/// What a value can do if only its type is of interest: nothing.
+/// The abilities of a value if only its type is of interest: none.
 #[doc(hidden)]
 pub mod unseen {
     pub use crate::type_layout::{Unseen as CanBeHashed, Unseen as CanBeShown};
@@ -84,7 +84,7 @@ pub mod unseen {
     pub use crate::value_copy::{CannotBeKept, CannotBeListed};
 }
 
-/// What a value of any type can do.
+/// The abilities of a value of any type.
 #[doc(hidden)]
 pub mod any {
     pub use crate::value::{CanBeHashed, CanBeShown, CannotBeHashed, CannotBeShown};

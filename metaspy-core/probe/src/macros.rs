@@ -1,9 +1,9 @@
-//! The macros that woven text calls. The lints of the woven crate ignore what a macro of another
-//! crate makes.
+//! The macros that woven text calls. The lints of the woven crate ignore code that a macro of
+//! another crate makes.
 //!
 //! A hook that sees returned values owns all parameters, by a mention that is never reached, and
-//! does not capture what the body uses. Parameters are then dropped in the plain order, and unused
-//! ones stay unused for the compiler's warnings.
+//! does not capture the other variables that the body uses. Parameters are then dropped in the
+//! plain order, and unused ones stay unused for the compiler's warnings.
 
 /// Begins a call that ends where the enclosing block does.
 #[macro_export]
@@ -41,7 +41,7 @@ macro_rules! context {
     };
 }
 
-/// Runs a body, and shows what it returns.
+/// Runs a body, and shows its return value.
 #[macro_export]
 macro_rules! whole {
     (
@@ -74,7 +74,7 @@ macro_rules! polled {
     };
 }
 
-/// Runs the body of a function that is async, and shows what it returns.
+/// Runs the body of a function that is async, and shows its return value.
 #[macro_export]
 macro_rules! polled_whole {
     (
@@ -114,8 +114,9 @@ macro_rules! future {
     };
 }
 
-/// Makes a closure or an async block own what it names, in this order: in it, that is dropped. It
-/// is never reached, so that what is used nowhere else stays unused.
+/// Makes a closure or an async block own the named variables, in this order: they are dropped
+/// inside it. The mention is never reached, so that variables that are used nowhere else stay
+/// unused.
 #[macro_export]
 macro_rules! held {
     ($($name:ident)+) => {
@@ -219,8 +220,8 @@ macro_rules! receiver {
     }};
 }
 
-/// A value, and what can be done with it: by code of `any` type, or of `known` types. One that is
-/// not `own` may refer to what does not stay, so it is not kept.
+/// A value and its abilities: for code of `any` type, or of `known` types. A value that is not
+/// `own` may contain references that do not stay valid, so it is not kept.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! value {

@@ -9,7 +9,7 @@ use crate::{Adapter, NO_CELL};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SiteId(pub u32);
 
-/// What kind of place a site is.
+/// The kind of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -35,7 +35,7 @@ pub enum SiteKind {
 }
 
 impl SiteKind {
-    /// From its number; what a later version added reads as a method.
+    /// Returns the kind with this number; a number that a later version added reads as a method.
     pub const fn from_byte(byte: u8) -> Self {
         match byte {
             2 => SiteKind::Async,
@@ -50,8 +50,8 @@ impl SiteKind {
         }
     }
 
-    /// True if its thread does other things while its events last: what is entered and left, as a
-    /// future, and what is held.
+    /// Returns true if its thread does other things while its events last: events that are entered
+    /// and left, such as futures, and held resources.
     pub const fn is_entered(self) -> bool {
         matches!(self, SiteKind::Async | SiteKind::Span | SiteKind::Hold)
     }
@@ -72,14 +72,14 @@ impl SiteKind {
     }
 }
 
-/// What is known of a site when the program is built.
+/// The static facts of a site, known when the program is built.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteDef {
     /// Its kind.
     pub kind: SiteKind,
     /// The module that contains it, as `module_path!()` writes it.
     pub module: &'static str,
-    /// What follows the module: `Scene::measure`, `Scene::Layout::measure` for
+    /// The part of its path behind the module: `Scene::measure`, `Scene::Layout::measure` for
     /// `<Scene as Layout>::measure`.
     pub name: &'static str,
     /// The source file.
@@ -129,7 +129,7 @@ pub struct Site {
     /// [`NO_CELL`](crate::NO_CELL).
     #[doc(hidden)]
     pub tally: AtomicU64,
-    /// The core's plan for what the words above cannot express.
+    /// The core's plan for requirements that the words above cannot express.
     #[doc(hidden)]
     pub plan: AtomicPtr<()>,
     kind: SiteKind,
@@ -156,7 +156,7 @@ impl Site {
         Site::with_facts(def, "")
     }
 
-    /// A site with further facts: what a weaver wrote of a function, as words.
+    /// A site with further facts: the words that a weaver wrote about a function.
     pub const fn with_facts(def: SiteDef, facts: &'static str) -> Self {
         Site {
             arm: AtomicU64::new(0),
@@ -198,7 +198,7 @@ impl Site {
         Site { owner, ..Site::with_facts(def, facts) }
     }
 
-    /// The site of a woven function, with what the weaver wrote of it.
+    /// The site of a woven function, with the facts that the weaver wrote about it.
     pub const fn woven(
         module: &'static str,
         name: &'static str,
@@ -288,7 +288,7 @@ impl Site {
         self.kind
     }
 
-    /// What was known of it when the program was built.
+    /// Returns the facts that were known when the program was built.
     pub const fn def(&self) -> SiteDef {
         let skipped = if self.skipped.is_empty() { None } else { Some(self.skipped) };
         let kind = self.kind;

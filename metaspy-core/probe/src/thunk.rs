@@ -1,7 +1,7 @@
 //! The two halves of a hook, called so that the observed function keeps its registers.
 //!
 //! On x86-64 Linux the adapter has two functions with a calling convention of their own
-//! ([`Thunks`]). What they do not take stays in its registers, so a function that is not armed
+//! ([`Thunks`]). All registers but their operands stay as they are, so a function that is not armed
 //! saves none. Elsewhere, and under sanitizers, the same calls are plain Rust.
 //!
 //! The functions are in assembly, for lean events, for dense counts and for counts of woven
@@ -29,9 +29,9 @@ pub type Slowly = unsafe extern "C" fn(
 /// | | takes | returns |
 /// |---|---|---|
 /// | `enter` | rax: site, rcx: [`Slowly`], rdx: receiver, r8: key, r9: kind, r10: frame | rax: as [`Slowly`] |
-/// | `finish` | rax: what `enter` returned, r8: [`Outcome`] | |
+/// | `finish` | rax: the result of `enter`, r8: [`Outcome`] | |
 /// | `begin` | rax: site, rcx: 1 if the thread unwinds, rdx and r9: [`Object`], r10: frame | rax: as `enter` |
-/// | `leave` | rax: what `begin` returned, rcx: 1 if the thread unwinds | |
+/// | `leave` | rax: the result of `begin`, rcx: 1 if the thread unwinds | |
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Thunks {
@@ -75,8 +75,8 @@ pub unsafe fn enter<'f>(
     receiver: *const u8,
     slowly: Slowly,
 ) -> Entered<'f> {
-    // SAFETY: as the caller states. What it returns is what `Adapter::enter` would return, made in
-    // this frame.
+    // SAFETY: as the caller states. It returns the pointer that `Adapter::enter` would return, made
+    // in this frame.
     unsafe { Entered::from_raw(halves::enter(frame, site, subject, receiver, slowly)) }
 }
 

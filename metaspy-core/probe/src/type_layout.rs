@@ -1,5 +1,5 @@
-//! What is recorded of a value's type: its size, the variant of an enum, and the table of a trait
-//! object.
+//! The recorded facts about a value's type: its size, the variant of an enum, and the table of a
+//! trait object.
 //!
 //! Only words of the value are read. No code of the program runs.
 
@@ -14,7 +14,7 @@ use crate::value::{How, Probe, Value};
 pub struct TypeLayout {
     /// The size of the value in bytes.
     pub size: usize,
-    /// The discriminant of the value, or of what a reference refers to; 0 for types that are no
+    /// The discriminant of the value, or of the target of a reference; 0 for types that are no
     /// enum. `None` if it is not read: behind a second reference, and behind a reference to a type
     /// that may be unsized.
     pub variant: Option<u64>,
@@ -35,7 +35,7 @@ impl Value<'_> {
         self.how.layout.map(|layout| layout(self.at))
     }
 
-    /// Adds what is recorded of types.
+    /// Returns the description, to add facts about types to it.
     #[inline(always)]
     pub fn how_mut(&mut self) -> &mut How {
         &mut self.how

@@ -1,6 +1,6 @@
 //! Values that woven code shows: the receiver of a call, its arguments, and its return value.
 //!
-//! What can be done with a value is found where its type is written: a concrete type that can be
+//! The abilities of a value are found where its type is written: a concrete type that can be
 //! printed, hashed or compared, or a parameter with such a bound. The way there is method
 //! resolution: an inherent ability is found on `Probe<T>`, and else its absence on `&Probe<T>`.
 //!
@@ -104,34 +104,34 @@ pub fn pointed_to(mut type_name: &'static str) -> &'static str {
     }
 }
 
-/// Runs a body that may hand out what it captured.
+/// Runs a body that may hand out its captures.
 #[inline(always)]
 pub fn once<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Runs a part of a hook in a frame of its own: what it holds is not in that of the function, which
-/// may be recursive.
+/// Runs a part of a hook in a frame of its own: its variables are not in the frame of the function,
+/// which may be recursive.
 #[inline(never)]
 pub fn apart<R>(part: impl FnOnce() -> R) -> R {
     part()
 }
 
-/// A value that is shown: where it is, and what can be done with it.
+/// A value that is shown: its address and its abilities.
 #[repr(C)]
 pub struct Value<'v> {
-    /// What it is called.
+    /// Its name.
     pub name: Text,
     pub(crate) at: *const u8,
     pub(crate) how: How,
     _value: PhantomData<&'v ()>,
 }
 
-/// What can be done with values of a type.
+/// The abilities of values of a type.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct How {
-    /// What the type is called. Its address distinguishes types.
+    /// The name of the type. The address of this function distinguishes types.
     pub type_name: fn() -> &'static str,
     pub(crate) show: Option<Show>,
     /// A number that equal values have in common.
@@ -148,7 +148,7 @@ pub struct How {
 pub type Show = fn(at: *const u8, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
 impl<'v> Value<'v> {
-    /// A value, and what can be done with it.
+    /// A value and its abilities.
     #[inline(always)]
     pub fn new<T>(name: &'static str, value: &'v T, how: How) -> Self {
         Value {
@@ -165,7 +165,7 @@ impl<'v> Value<'v> {
         Value::new(name, value, How { show: Some(show::<T>), ..probe.how() })
     }
 
-    /// What its type is called.
+    /// Returns the name of its type.
     pub fn type_name(&self) -> &'static str {
         (self.how.type_name)()
     }
@@ -184,7 +184,7 @@ impl<'v> Value<'v> {
             }
         }
         let Some(show) = self.how.show else { return false };
-        // Where there is no more room, what there was room for is the text.
+        // Where there is no more room, the text ends.
         let _ = write!(into, "{}", Shown(self.at, show));
         true
     }
@@ -216,8 +216,8 @@ impl<'v> Value<'v> {
     }
 }
 
-/// Asks what can be done with values of a type. See the macro `value!`. It is invariant: what only
-/// a `Token<'static>` can do must not be found for a `Token<'a>`.
+/// Finds the abilities of values of a type. See the macro `value!`. It is invariant: an ability
+/// that only a `Token<'static>` has must not be found for a `Token<'a>`.
 pub struct Probe<T: ?Sized>(PhantomData<fn(*mut T)>);
 
 impl<T: ?Sized> Probe<T> {
@@ -227,12 +227,12 @@ impl<T: ?Sized> Probe<T> {
         Probe(PhantomData)
     }
 
-    /// What its values are called.
+    /// Returns the name of the type of its values.
     pub fn type_name(&self) -> &'static str {
         core::any::type_name::<T>()
     }
 
-    /// What can be done with any value: nothing.
+    /// Returns the abilities of any value: none.
     #[inline]
     pub fn how(&self) -> How {
         let type_name = core::any::type_name::<T>;
@@ -248,8 +248,8 @@ impl<T: ?Sized> Probe<T> {
     }
 }
 
-/// Declares what a type may be able to do, and that it may not. The methods write into one
-/// description, because a value that is returned is copied in each woven function.
+/// Declares an ability that a type may have or not. The methods write into one description, because
+/// a value that is returned is copied in each woven function.
 macro_rules! ability {
     ($(#[$doc:meta])* $can:ident, $cannot:ident, $method:ident -> $field:ident, [$($generics:tt)*] $type:ty, $how:expr) => {
         $(#[$doc])*
@@ -290,7 +290,7 @@ ability!(
     Refers, RefersNot, refers_to -> pointee, ['r, T: ?Sized] &'r T, pointee::<&'r T, T>
 );
 ability!(
-    /// Of references to what may be changed.
+    /// Of mutable references.
     RefersMut, RefersNotMut, refers_to_mut -> pointee, ['r, T: ?Sized] &'r mut T,
     pointee::<&'r mut T, T>
 );
@@ -299,7 +299,7 @@ ability!(
     Results, IsNoResult, may_be_err -> failed, [T, E] Result<T, E>, is_err::<T, E>
 );
 ability!(
-    /// Of what may be there or not.
+    /// Of options.
     Options, IsNoOption, may_be_none -> failed, [T] Option<T>, is_none::<T>
 );
 

@@ -20,8 +20,8 @@ pub struct Compare {
     keep: fn(at: *const u8) -> *mut u8,
     same: fn(at: *const u8, kept: *const u8) -> bool,
     forget: fn(kept: *mut u8),
-    /// What it is of: a generic function returns several types, and two of them may be called the
-    /// same.
+    /// The type of the value: a generic function returns several types, and two of them may have
+    /// the same name.
     of: TypeId,
 }
 
@@ -78,7 +78,7 @@ ability!(
     CanBeListed, CannotBeListed, can_compare_items -> compare, [T: Listed] T, Compare::by::<T>(keep_listed::<T>)
 );
 
-/// Texts, and lists of what is copied as bytes, also where there may be none.
+/// Texts and lists of bytewise copied items, also inside an `Option`.
 #[cfg(not(metaspy_bare))]
 pub trait Listed: PartialEq + Send + Sync + 'static {
     /// How many bytes a copy takes.
@@ -145,7 +145,7 @@ fn kept<T>(bytes: usize, copied: impl FnOnce() -> T) -> *mut u8 {
 
 #[cfg(not(metaspy_bare))]
 fn same<T: PartialEq>(at: *const u8, kept: *const u8) -> bool {
-    // SAFETY: as in `keep`; `kept` is what `keep` or `keep_listed` of the same type made.
+    // SAFETY: as in `keep`; `keep` or `keep_listed` of the same type made `kept`.
     unsafe { *at.cast::<T>() == *kept.cast::<T>() }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Two types wrap the ends of a channel of any library, with a table of the library's methods.
 //! Types for each library would repeat each other, because five libraries differ in names and
-//! errors, and not in what is recorded.
+//! errors, and not in their events.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -70,7 +70,7 @@ impl Content {
 
 fn hash_of(path: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    // What is no regular file, or too large for source, is known by its size and time alone.
+    // An irregular file, or one that is too large for source, is known by its size and time alone.
     files::read(path, MOST).unwrap_or_default().hash(&mut hasher);
     hasher.finish()
 }

@@ -1,4 +1,4 @@
-//! The plan: what the command passes to the wrappers that cargo starts, one for each crate.
+//! The plan, which the command passes to the wrappers that cargo starts, one for each crate.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,12 +25,12 @@ pub const PLAN: &str = "METASPY_WEAVE_PLAN";
 /// The environment variable that has the wrapper that was there before.
 pub const CHAIN: &str = "METASPY_WEAVE_CHAIN";
 
-/// What is woven, and the core that programs get.
+/// The woven functions, and the core that programs get.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// The directory of everything that weaving writes.
     pub dir: PathBuf,
-    /// The directory of what is built once for a compiler.
+    /// The directory of the libraries that are built once for a compiler.
     pub cache: PathBuf,
     /// The selected functions.
     pub selection: Selection,
@@ -66,8 +66,8 @@ pub struct Core {
     pub library: PathBuf,
     /// The directories of the libraries and procedural macros that it needs.
     pub dependencies: Vec<PathBuf>,
-    /// The libraries among them that it was built with. Beside them may stand what another build
-    /// left: with profilers, or without.
+    /// The libraries among them that it was built with. The directories may also have the results
+    /// of another build, with or without profilers.
     pub libraries: Vec<PathBuf>,
     /// Libraries of profilers that were built with it.
     #[serde(default)]

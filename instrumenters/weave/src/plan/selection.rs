@@ -1,4 +1,4 @@
-//! The user's selection: functions, and what is seen of their calls.
+//! The user's selection: functions, and the depth of their hooks.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::source::Function;
 pub(crate) const MAY_READ: &str =
     "may be a macro that reads the code below it, and would read hooks as well";
 
-/// The selected functions, and what is seen of their calls.
+/// The selected functions, and the depth of their hooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// The selected functions; if there are none, all of the workspace.
@@ -36,7 +36,7 @@ pub struct Selection {
     /// Attributes of unknown effect whose functions are woven.
     #[serde(default)]
     pub attributes: Vec<String>,
-    /// What hooks do that see nothing of calls but that they begin; `None`: they see more.
+    /// The work of hooks that see only that calls begin; `None`: they see more.
     #[serde(default)]
     pub entries: Option<Entries>,
     /// True if programs that get a core count their objects on the heap.
@@ -44,7 +44,7 @@ pub struct Selection {
     pub allocations: bool,
 }
 
-/// What hooks do that see nothing of calls but that they begin.
+/// The work of hooks that see only that calls begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entries {
     /// They count calls.
@@ -91,7 +91,7 @@ impl Selection {
         })
     }
 
-    /// What is seen of calls, as a few words.
+    /// Returns the depth of the hooks, as a few words.
     pub fn depth(&self) -> String {
         let seen = [(self.returns, "returns"), (self.args, "args"), (self.types, "types")];
         let seen: Vec<&str> =

@@ -1,4 +1,4 @@
-//! The cache of what is built once for a compiler. All projects of a user share it.
+//! The cache of libraries that are built once for a compiler. All projects of a user share it.
 //!
 //! An entry is a directory behind a lock. The list of its files is written last, so that a build
 //! that was killed leaves no entry. A list whose files changed is no entry, so a damaged cache only
@@ -49,9 +49,9 @@ pub fn directory(otherwise: &Path) -> Result<PathBuf> {
     Ok(default.filter(|dir| own(dir).is_ok()).unwrap_or_else(|| otherwise.to_owned()))
 }
 
-/// What `build` built in this directory. It runs if there is no entry, or if a file of the entry
-/// changed. Other processes wait meanwhile. It returns a description of the result, and the files
-/// that must not change.
+/// Returns the result of `build` in this directory. `build` runs if there is no entry, or if a file
+/// of the entry changed. Other processes wait meanwhile. It returns a description of the result,
+/// and the files that must not change.
 pub fn entry<T>(dir: &Path, build: impl FnOnce(&Path) -> Result<(T, Vec<PathBuf>)>) -> Result<T>
 where
     T: Serialize + DeserializeOwned,
@@ -131,7 +131,7 @@ fn age(path: &Path) -> Duration {
 }
 
 /// Creates the directory if it does not exist. Fails if another user can write to it, because
-/// programs contain what is in it.
+/// programs contain code from it.
 fn own(dir: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -20,7 +20,7 @@ pub(super) static SOURCE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/
 /// The versions that it was built with.
 static LOCK: &str = include_str!(concat!(env!("OUT_DIR"), "/Cargo.lock"));
 
-/// What the core's manifest takes from its workspace.
+/// The workspace keys that the core's manifest inherits.
 const WORKSPACE: &str = r#"[workspace]
 members = ["metaspy-core", "metaspy-core/probe", "metaspy-core/format", "metaspy-core/reader",
     "metaspy-core/recorder"]
@@ -46,7 +46,7 @@ metaspy-recorder = { path = "metaspy-core/recorder", version = "0.1.0" }
 /// The name of the profile of the core, and so of the directory in its target directory.
 const PROFILE: &str = "metaspy-core";
 /// The profile. Each key that shapes code is here, so that no project's profiles make a core of
-/// their own. Programs call the recorder, and not what reads, which takes more than a third of the
+/// their own. Programs call the recorder, and not the reader, which takes more than a third of the
 /// build when it is optimised.
 pub(super) const IN_MANIFEST: &str = r#"
 [profile.metaspy-core]
@@ -120,7 +120,7 @@ pub fn core(settings: &Settings<'_>, cache: &Path, profiler_dirs: &[PathBuf]) ->
 }
 
 impl Settings<'_> {
-    /// A name for what is built with these settings, by this compiler. A wrapper, such as a cache,
+    /// Returns a name for a core with these settings, by this compiler. A wrapper, such as a cache,
     /// does not change results.
     fn stamp(&self) -> Result<String> {
         let parts =
@@ -128,8 +128,8 @@ impl Settings<'_> {
         Ok(stamp(parts.into_iter().chain(ALONE)))
     }
 
-    /// The target of the core, unless it is that of every build here. Flags reach what runs in the
-    /// compiler, too, where no target is named.
+    /// Returns the target of the core, unless it is the default target of every build here. Without
+    /// a named target, flags also reach build scripts and procedural macros.
     fn core_target(&self) -> Result<Option<&str>> {
         let host = host()?;
         Ok(self.target.filter(|target| *target != host || !self.flags.is_empty()))
@@ -147,7 +147,7 @@ fn unpack(dir: &Path) -> Result<()> {
     let manifests = [("Cargo.toml", &*manifest), ("Cargo.lock", LOCK)];
     for (path, text) in SOURCE.iter().copied().chain(manifests) {
         let path = dir.join(path);
-        // Cargo builds what has a new time.
+        // Cargo builds a file again if its time is new.
         if read_whole(&path).ok().as_deref() != Some(text.as_bytes()) {
             write_whole(&path, text.as_bytes())?;
         }
@@ -164,7 +164,7 @@ fn files(core: &Core) -> Vec<PathBuf> {
     dependencies.filter(is_library).chain([core.library.clone()]).collect()
 }
 
-/// A build of the core, and of what is built with it.
+/// A build of the core and of its profilers.
 struct Build<'b> {
     settings: &'b Settings<'b>,
     /// The core's directory.

@@ -55,7 +55,7 @@ impl Hooks {
     }
 }
 
-/// What the compiler receives beside the sources and the place. A change of it makes other
+/// The arguments of the compiler beside the sources and the place. A change of them makes other
 /// libraries.
 const FLAGS: [&str; 5] = [
     "--edition=2024",
@@ -64,8 +64,8 @@ const FLAGS: [&str; 5] = [
     "-Copt-level=3",
     "-Cmetadata=metaspy",
 ];
-/// In place of the directories in the libraries: those of two caches are the same, so what was
-/// woven with one links with the other.
+/// Replaces the directories in the libraries: the libraries of two caches are then the same, so a
+/// crate that was woven with one links with the other.
 const PLACE: &str = "=metaspy-probe";
 
 /// The directory of the probe's sources among the packed files.

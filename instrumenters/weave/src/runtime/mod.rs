@@ -1,5 +1,5 @@
-//! What woven programs are linked with: the little that woven code calls, and a core for programs
-//! that have none.
+//! The libraries that woven programs are linked with: the few functions that woven code calls, and
+//! a core for programs that have none.
 
 mod cache;
 mod core;

@@ -227,7 +227,8 @@ pub(super) fn unknown(written: &[WrittenAttribute], scopes: &[Scope]) -> Vec<Str
 }
 
 impl WrittenAttribute {
-    /// What the path stands for: the paths that its first segment is imported by, or itself.
+    /// Returns the meanings of the path: the paths that its first segment is imported by, or
+    /// itself.
     fn meanings(&self, scopes: &[Scope]) -> Vec<Path> {
         let (first, rest) = self.path.segments.split_first().expect("an attribute has a path");
         let mut scope = Some(self.scope).filter(|_| !self.path.is_global);

@@ -7,7 +7,7 @@ use metaspy_syntax::name;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, MetaList, Token};
 
-/// What a build is known to set: the `--cfg` of its command line, as `feature="std"`, and `test`.
+/// The known settings of a build: the `--cfg` of its command line, as `feature="std"`, and `test`.
 #[derive(Clone, Debug, Default)]
 pub struct Build {
     settings: BTreeSet<String>,
@@ -83,7 +83,7 @@ impl Condition {
         }
     }
 
-    /// The condition of what is in an item with this one.
+    /// Returns the condition of this item inside an item with the condition `within`.
     pub fn and(&self, within: &Condition) -> Self {
         Condition(self.0.iter().chain(&within.0).cloned().collect())
     }
@@ -106,7 +106,7 @@ impl Condition {
 }
 
 impl Predicate {
-    /// What an attribute requires; `None` if it removes nothing.
+    /// Returns the condition that an attribute requires; `None` if it removes nothing.
     fn of_attribute(meta: &Meta) -> Option<Self> {
         match meta {
             Meta::List(list) if list.path.is_ident("cfg") => {
@@ -165,7 +165,7 @@ impl Predicate {
     }
 }
 
-/// What the parts decide together: `by` if one of them is `by`, and the contrary if all are
+/// Combines the results of the parts: `by` if one of them is `by`, and the contrary if all are
 /// certain.
 fn decided(parts: &[Predicate], has: &dyn Fn(&str) -> Option<bool>, by: bool) -> Option<bool> {
     let parts: Vec<_> = parts.iter().map(|part| part.holds(has)).collect();

@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    /// A root with these lines, and what is read from it on.
+    /// Writes a root with these lines, and reads the crate from it.
     fn read_from(name: &str, root: &str) -> CrateSource {
         let dir =
             std::env::temp_dir().join(format!("metaspy-source-{name}-{}", std::process::id()));

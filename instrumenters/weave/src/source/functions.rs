@@ -32,7 +32,7 @@ use crate::source::type_items::{OfItem, TypeItem};
 pub struct Function {
     /// Its modules in this file.
     pub modules: Vec<String>,
-    /// What follows the module: `Scene::Layout::measure`, `main::{closure#1}`.
+    /// The part of its path behind the module: `Scene::Layout::measure`, `main::{closure#1}`.
     pub name: String,
     /// First and last line, from its signature on.
     pub lines: (u32, u32),
@@ -69,7 +69,7 @@ pub struct Function {
     /// The trait of its `impl`, or the trait whose default method it is.
     #[serde(skip)]
     pub(super) of_trait: Option<TypeRef>,
-    /// What it returns.
+    /// Its return type.
     #[serde(skip)]
     pub(super) returned: Option<Returned>,
 }
@@ -80,8 +80,8 @@ impl Function {
         self.body.contains(&byte)
     }
 
-    /// True if what it computes from has plain names: no part of a pattern, and nothing that a
-    /// closure captures.
+    /// Returns true if its inputs have plain names: no part of a pattern, and no capture of a
+    /// closure.
     pub(crate) fn has_plain_inputs(&self) -> bool {
         let bound = self.signature.bound.iter().filter(|name| *name != "self").count();
         !self.facts.is_closure && bound == self.signature.parameters.len()
@@ -95,13 +95,13 @@ pub struct Functions {
     pub all: Vec<Function>,
     /// The calls in them that spawn work.
     pub spawns: Vec<Spawn>,
-    /// What macros generate.
+    /// The code that macros generate.
     pub generated: MacroGenerated,
     /// The macros that declare modules by the names in their arguments.
     pub(super) module_macros: Vec<String>,
     /// Enums, traits and implementations.
     pub(super) types: Vec<TypeItem>,
-    /// The same as words of a site, with the paths of what they name.
+    /// The same as words of a site, with the paths of the types that they name.
     pub type_words: TypeWords,
     /// When a build contains the file.
     pub(super) condition: Condition,

@@ -1,9 +1,9 @@
-//! The kinds of hooks, by what they see of a call.
+//! The kinds of hooks, by the parts of a call that they see.
 
 use crate::source::functions::Function;
 use crate::source::signature::Limit;
 
-/// A kind of hook: what it sees of a call, and so the macro in the text.
+/// A kind of hook: the parts of a call that it sees, and so the macro in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookKind {
     /// That a call begins, and nothing else of it.
@@ -16,13 +16,13 @@ pub enum HookKind {
     Began,
     /// The polls of an async function and its end.
     Polled,
-    /// Also what it returns.
+    /// Also the return value.
     PolledWhole,
     /// A call's beginning and end.
     Hook,
-    /// Also what it returns. No copy is kept, because it may contain a reference.
+    /// Also the return value. No copy is kept, because it may contain a reference.
     WholeLent,
-    /// Also what it returns.
+    /// Also the return value.
     Whole,
 }
 
@@ -64,7 +64,7 @@ impl HookKind {
         matches!(self, HookKind::Entry | HookKind::Covered | HookKind::Context)
     }
 
-    /// True if it sees what is returned.
+    /// Returns true if it sees return values.
     pub fn is_deep(self) -> bool {
         matches!(self, HookKind::Whole | HookKind::WholeLent | HookKind::PolledWhole)
     }

@@ -1,4 +1,4 @@
-//! Code that is not in the source: what macros and derives generate.
+//! Code that is not in the source: macros and derives generate it.
 
 use syn::punctuated::Punctuated;
 use syn::{Item, ItemEnum, ItemStruct, ItemUnion, Meta, Path, Token};

@@ -155,8 +155,8 @@ impl Declared {
     }
 }
 
-/// Adds the words of a list of names, with what stands in parentheses and brackets. False for what
-/// has braces: it is code.
+/// Adds the words of a list of names, including those in parentheses and brackets. Returns false
+/// for tokens with braces, which are code.
 fn add_words(tokens: TokenStream, found: &mut BTreeSet<String>) -> bool {
     tokens.into_iter().all(|token| match token {
         TokenTree::Ident(word) => {

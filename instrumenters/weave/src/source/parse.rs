@@ -11,7 +11,7 @@ use crate::source::functions::{self, Functions};
 use crate::source::modules::Declared;
 use crate::source::scope::Scope;
 
-/// What a source file holds.
+/// The items of a source file.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// Its functions, in the order of their text.

@@ -1,4 +1,5 @@
-//! The names that modules and function bodies declare: what a path in the source can mean.
+//! The names that modules and function bodies declare: the possible targets of a path in the
+//! source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ pub(super) struct Scope {
     pub made: BTreeSet<String>,
 }
 
-/// What a name is declared as.
+/// The kind of item that a name is declared as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Declaration {
     /// A struct, an enum, a union or a trait.
@@ -86,7 +87,7 @@ pub(super) struct Returned {
 }
 
 impl Scope {
-    /// Adds what an item declares.
+    /// Adds the names that an item declares.
     pub fn declare(&mut self, item: &Item) {
         let (ident, vis, declaration) = match item {
             Item::Struct(item) => (&item.ident, &item.vis, Declaration::Type),
@@ -184,7 +185,8 @@ impl TypeRef {
         TypeRef::Path(Path { is_global: false, segments: vec![name::of_ident(ident)] })
     }
 
-    /// The type of an `impl` or an alias with these parameters. A reference is what it refers to.
+    /// Returns the type of an `impl` or an alias with these parameters. A reference counts as the
+    /// type that it refers to.
     pub fn new(ty: &Type, generics: &Generics) -> Self {
         match ty {
             Type::Path(path) if path.qself.is_some() => TypeRef::Unknown,

@@ -1,4 +1,4 @@
-//! What a hook contains of a signature, and the limits that a signature sets to hooks.
+//! The parts of a signature that a hook contains, and the limits that a signature sets to hooks.
 
 use std::str::FromStr;
 
@@ -183,7 +183,7 @@ pub struct Properties {
     pub(crate) is_pub: bool,
     /// Its attributes, each by the last segment of its path.
     pub attributes: Vec<String>,
-    /// What it returns, without spaces; `()` for nothing.
+    /// Its return type, without spaces; `()` for nothing.
     pub returns: String,
     /// How many lines it has.
     pub lines: u32,

@@ -1,9 +1,9 @@
-//! Calls that spawn work: a task, a thread, a job of a pool. What they are given is rewritten to
-//! carry the cause.
+//! Calls that spawn work: a task, a thread, a job of a pool. Their argument is rewritten to carry
+//! the cause.
 //!
 //! The tokens show the name of a call, and not the types. A closure and an async block are known by
-//! their form. Any other argument is wrapped by a macro that finds out what it is, and leaves it
-//! alone if it is neither a future nor a function.
+//! their form. Any other argument is wrapped by a macro that inspects its type, and leaves it alone
+//! if it is neither a future nor a function.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::source::hook::{EXTERN_CRATE, Edit};
 pub struct Spawn {
     /// Its name, as it is written: `tokio::spawn`, `.spawn`.
     pub door: String,
-    /// The bytes of what it is given.
+    /// The bytes of its argument.
     pub argument: Range<usize>,
     /// Its first and last line.
     pub lines: (u32, u32),
@@ -37,7 +37,7 @@ enum Form {
     Other,
 }
 
-/// Functions that run what they are given elsewhere, beside those whose names begin with `spawn`.
+/// Functions that run their argument elsewhere, beside those whose names begin with `spawn`.
 const RUNNING: [&str; 6] = ["join", "scope", "scope_fifo", "install", "unblock", "execute"];
 /// Those of them whose argument may be an expression of any form.
 const GIVEN_ANYTHING: [&str; 11] = [
@@ -83,7 +83,7 @@ impl Spawn {
         }
     }
 
-    /// True if a macro reads what the call is given.
+    /// Returns true if a macro reads the argument of the call.
     pub fn is_given_to_a_macro(&self) -> bool {
         self.form == Form::Other
     }

@@ -1,6 +1,6 @@
 //! Enums, traits and implementations of a file, which reports about types need.
 //!
-//! What macros and derives make is not among them.
+//! Items that macros and derives make are not among them.
 
 use metaspy_syntax::name;
 use syn::{Expr, ExprLit, ExprUnary, Item, ItemEnum, Lit, Type, TypeParamBound, UnOp};

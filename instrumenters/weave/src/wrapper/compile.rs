@@ -24,7 +24,7 @@ use crate::wrapper::{command, exit_code, link_core, plain, prefixed, unnamed};
 
 /// Attempts with smaller or fewer hooks before all are left out.
 const TRIES: usize = 10;
-/// The environment variable that prints what the compiler reports about the hooks that it refuses.
+/// The environment variable that prints the compiler's messages about the hooks that it refuses.
 const DIAGNOSTICS: &str = "METASPY_WEAVE_DIAGNOSTICS";
 /// The name of the core in a program that gets one.
 const CORE: &str = "__metaspy_core";
@@ -238,8 +238,8 @@ impl Crate<'_> {
         self.plan.core.as_ref().filter(|_| self.target.needs_core && self.arguments.takes_core())
     }
 
-    /// What counts the calls of the shared library that this compilation makes, as far as this
-    /// build decides it.
+    /// Tells whether a core counts the calls of the shared library that this compilation makes, as
+    /// far as this build decides it.
     fn shared_library(&self) -> SharedLibrary {
         match self.core() {
             _ if !self.target.needs_core || !self.arguments.is_system_library() => {
@@ -291,7 +291,7 @@ impl Crate<'_> {
         let dir = self.plan.dir.join("checks").join(self.arguments.unit());
         fs::create_dir_all(&dir)?;
         let mut command = command(self.compiler);
-        // What it keeps for the next edit stays.
+        // The compiler's incremental state stays for the next edit.
         let incremental = self.plan.dir.join("incremental").join(self.arguments.unit());
         command.args(self.arguments.checking(&dir, &incremental));
         let output = diagnostics::run(command, false);
@@ -305,7 +305,7 @@ impl Crate<'_> {
 }
 
 /// Names the originals in the dep-info file, where the compiler named their copies. Then an edit of
-/// an original makes cargo compile the crate again. Returns what the file holds now.
+/// an original makes cargo compile the crate again. Returns the new content of the file.
 fn name_originals(arguments: &Arguments, mirror: &Path) -> io::Result<String> {
     let Some(dir) = arguments.out_dir() else { return Ok(String::new()) };
     let path = dir.join(format!("{}.d", arguments.results()));

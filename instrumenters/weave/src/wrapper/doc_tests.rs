@@ -94,8 +94,8 @@ fn try_to_link(plan: &Plan, core: &Core, arguments: &Arguments, link: &[OsString
     Ok(())
 }
 
-/// What the compiler or the linker says, in a line: the first error that is more than that linking
-/// failed.
+/// Returns the message of the compiler or the linker in a line: the first error that says more than
+/// that linking failed.
 fn reason(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let (_, reasons) = text.split_once(" failed: ").unwrap_or(("", &text));
@@ -103,7 +103,7 @@ fn reason(stderr: &[u8]) -> String {
     reason.map(|(_, reason)| format!(": {}", reason.trim())).unwrap_or_default()
 }
 
-/// Adds a line to what this run did not count.
+/// Adds a line to this run's list of documentation tests that are not counted.
 fn note(line: &str) {
     let (Some(dir), Some(run)) = (env::var_os("METASPY_DIR"), env::var_os("METASPY_RUN")) else {
         return;

@@ -1,4 +1,4 @@
-//! The list of what was woven into a crate and what was not.
+//! The list of the functions of a crate that were woven, and of those that were not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const REFUSED: &str = "the compiler refuses the hook";
 /// The reason of a hook that sees less than requested.
 const REFUSED_MORE: &str = "the compiler refuses the hook that sees more";
 
-/// What was woven into a crate.
+/// The woven functions of a crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     /// The package.
@@ -27,7 +27,7 @@ pub struct Listing {
     pub stamp: String,
     /// The file of its root.
     pub root: PathBuf,
-    /// What counts the calls of its shared library.
+    /// Whether a core counts the calls of its shared library.
     #[serde(default)]
     pub shared_library: SharedLibrary,
     /// The files that it was compiled from, with their state.
@@ -105,7 +105,7 @@ pub struct Method {
 /// A call that spawns work without its cause.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Uncarried {
-    /// What it calls, as it is written.
+    /// The called function, as it is written.
     pub door: String,
     /// Its file, as `file!()` gives it.
     pub file: String,

@@ -43,8 +43,8 @@ pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Res
     )
 }
 
-/// Writes the stamp of a crate that was compiled without hooks elsewhere. `results` is what its
-/// results are named by in `out_dir`.
+/// Writes the stamp of a crate that was compiled without hooks elsewhere. `results` is the name of
+/// its results in `out_dir`.
 pub fn write_plain(
     dir: &Path,
     package: String,

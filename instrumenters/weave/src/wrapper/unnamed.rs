@@ -16,9 +16,9 @@ const REASON: &str =
 const PERHAPS_UNPARSED: &str =
     "a file that cannot be parsed, or a macro of another crate, declares this module";
 
-/// These files of a package, as a list of what has no hooks. `dep_info` is what the compiler wrote
-/// for cargo, and `results` the directory of what is built: code that a build script writes is no
-/// source.
+/// Returns these files of a package, as a list of code without hooks. `dep_info` is the list that
+/// the compiler wrote for cargo, and `results` the directory of build results: code that a build
+/// script writes is no source.
 pub fn files(dep_info: &str, target: &Target, results: &Path, source: &CrateSource) -> Vec<Left> {
     let known = source.files.iter().flat_map(|file| file.included().chain([file.path.clone()]));
     let known: BTreeSet<PathBuf> = known.collect();

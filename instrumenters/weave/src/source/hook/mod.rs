@@ -25,14 +25,14 @@ pub const EXTERN_CRATE: &str = "__metaspy";
 pub struct Hook<'f> {
     /// The function.
     pub function: &'f Function,
-    /// What it sees.
+    /// The parts of a call that it sees.
     pub kind: HookKind,
     /// A parameter, or a path from one, that is the subject of its calls; without it an object is
     /// its place.
     pub subject: Option<&'f str>,
     /// True if it sees arguments.
     pub with_args: bool,
-    /// What is recorded of values.
+    /// The values that are recorded.
     pub values: Values,
     /// Declarations of types, as further words of its site.
     pub type_words: String,
@@ -42,7 +42,7 @@ pub struct Hook<'f> {
     pub is_alone: bool,
 }
 
-/// What is recorded of values.
+/// The values that are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     /// Returned values.
@@ -235,7 +235,7 @@ impl From<Hook<'_>> for Edit {
 /// The insertions into a text, in its order: the byte, and the code.
 pub fn insertions(edits: impl IntoIterator<Item: Into<Edit>>) -> Vec<(usize, String)> {
     let mut edits: Vec<Edit> = edits.into_iter().map(Into::into).collect();
-    // What begins later is inside, and ends first.
+    // An edit that begins later is inside, and ends first.
     edits.sort_by_key(|edit| (edit.bytes.start, Reverse(edit.bytes.end)));
     let mut inserted = Vec::with_capacity(edits.len() * 2);
     let mut open: Vec<Edit> = Vec::new();

@@ -1,4 +1,5 @@
-//! What other crates can name: all that is `pub` from the root on, and what `pub use` leads to.
+//! The names that other crates can use: every `pub` item from the root on, and the targets of `pub
+//! use`.
 
 use std::collections::HashSet;
 
@@ -29,11 +30,11 @@ const PRELUDE: [&str; 19] = [
     "TryInto",
 ];
 
-/// The paths of modules, types, traits and functions that other crates can name. What macros
-/// declare is not known.
+/// The paths of modules, types, traits and functions that other crates can name. Declarations by
+/// macros are not known.
 pub(super) struct Exported(HashSet<Vec<String>>);
 
-/// What a crate exports.
+/// Returns the exports of a crate.
 pub(super) fn of(tree: &Tree<'_>) -> Exported {
     let mut exported = Exported(HashSet::new());
     let mut modules = vec![Vec::new()];

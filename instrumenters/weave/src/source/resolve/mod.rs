@@ -1,5 +1,5 @@
-//! Where the types of a crate are defined: the module tree of its source, and what paths in it
-//! mean.
+//! The definitions of the types of a crate: the module tree of its source, and the meaning of paths
+//! in it.
 //!
 //! The compiler resolves names after macros are expanded; this sees source only. A type that a
 //! macro makes has no definition here, and the methods of its `impl`s are marked as unresolved.
@@ -34,8 +34,8 @@ const PRIMITIVES: [&str; 17] = [
 /// Names that one path may lead through. Real crates stay far below; imports may go in circles.
 const STEPS: usize = 4096;
 
-/// Writes the owner of each method into its facts, and corrects what is known of returned types
-/// that are aliases.
+/// Writes the owner of each method into its facts, and corrects the facts about returned types that
+/// are aliases.
 pub(super) fn resolve(files: &mut [SourceFile]) {
     let resolved: Vec<(Vec<Resolved>, TypeWords)> = {
         let tree = Tree::new(files);
@@ -66,7 +66,7 @@ pub(super) fn resolve(files: &mut [SourceFile]) {
     }
 }
 
-/// What was found out about a function.
+/// The resolved facts of a function.
 struct Resolved {
     /// The owner of a method of an `impl`; `Some(None)` if it is not known.
     owner: Option<Option<String>>,
@@ -74,7 +74,7 @@ struct Resolved {
     is_exported: bool,
 }
 
-/// What a path means.
+/// The target of a path.
 #[derive(Clone)]
 enum Target<'s> {
     /// A type, by its path from the root of the crate on.
@@ -269,7 +269,7 @@ where
         None
     }
 
-    /// What a path means at the place of the search.
+    /// Returns the target of a path at the place of the search.
     fn path(&self, path: &Path) -> Option<Target<'s>> {
         let mut walk = Walk::default();
         let (first, rest) = path.segments.split_first()?;
@@ -283,7 +283,7 @@ where
         self.path_from(path, &self.module, &mut walk)
     }
 
-    /// What a path means in a module.
+    /// Returns the target of a path in a module.
     fn path_from(&self, path: &Path, module: &[String], walk: &mut Walk) -> Option<Target<'s>> {
         let (first, rest) = path.segments.split_first()?;
         let start = match first.as_str() {
@@ -330,7 +330,7 @@ where
         Some(target)
     }
 
-    /// What a name means in a module.
+    /// Returns the target of a name in a module.
     fn in_module(&self, module: &[String], name: &str, walk: &mut Walk) -> Option<Target<'s>> {
         let scopes = self.tree.modules.get(module)?;
         self.in_scopes(scopes, module, name, walk)
@@ -379,7 +379,7 @@ where
         found
     }
 
-    /// What an import refers to. Imports in a function body begin at the module around it.
+    /// Returns the target of an import. Imports in a function body begin at the module around it.
     fn import(
         &self,
         path: &Path,
