@@ -45,13 +45,13 @@ pub enum Operator {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     text: String,
-    /// What is measured.
+    /// The quantity that is measured.
     pub quantity: Quantity,
     /// Selects the events.
     pub filter: Filter,
     /// How it is compared.
     pub operator: Operator,
-    /// With what: a number of calls, or ns.
+    /// The number of calls, or of ns, that it is compared with.
     pub limit: u64,
 }
 
@@ -124,7 +124,7 @@ pub struct Verdict {
     pub gaps: Vec<String>,
 }
 
-/// What is known of a measured number, in calls or ns.
+/// The bounds of a measured number, in calls or ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bounds {
     least: u64,

@@ -1,5 +1,5 @@
-//! The decision of a gate: it holds, it fails, or what it needs is not known. A gate never holds
-//! for want of data.
+//! The decision of a gate: it holds, it fails, or the required numbers are not known. A gate never
+//! holds for want of data.
 
 /// The decision of a gate.
 #[derive(Clone, Debug, PartialEq, Eq)]

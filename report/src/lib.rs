@@ -1,5 +1,5 @@
 #![forbid(unsafe_code)]
-//! What every front end of metaspy prints.
+//! The output of every front end of metaspy.
 //!
 //! A report starts with a recording and ends with text, JSON or a format of another tool. The
 //! modules, in reading order:
@@ -7,12 +7,12 @@
 //! - [`program`]: the packages, types and methods of a recorded program, with their numbers.
 //! - [`rows`]: one row per site, subject, cause, type or package.
 //! - [`contexts`]: the tree of calling contexts.
-//! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
+//! - [`coverage`]: the part of a program that ran: the text of `cargo metaspy`.
 //! - [`functions`]: functions by processor time, of recordings with samples.
-//! - [`flame`]: stacks with what each costs, as a page.
+//! - [`flame`]: stacks with their costs, as a page.
 //! - [`import`]: profiles of other tools, which become recordings.
 //! - [`types`]: the types that arrived at methods.
-//! - [`findings`]: what a recording states about its program.
+//! - [`findings`]: statements of a recording about its program.
 //! - [`gate`]: the decision of a check.
 //! - [`condition`] and [`expectation`]: checks that a report passes or fails.
 //! - [`diff`]: the difference of two versions.

@@ -3,7 +3,7 @@
 //! A run is a directory with a number as name. It contains the recordings of its processes, and a
 //! note on its command. A lock beside it is held while the run lasts.
 //!
-//! The last runs are kept, because the editor and the crawler show what the report has counted.
+//! The last runs are kept, because the editor and the crawler show the numbers of the report.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -187,7 +187,7 @@ pub fn of_version(
 /// Puts the recordings of each run together.
 fn by_run(recordings: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
     let written = recordings.into_iter().map(|path| (Written::read(&path), path));
-    // `run.spy` is what `run.4711.spy` belongs to.
+    // `run.4711.spy` belongs to `run.spy`.
     let is_first = |(written, _): &(Option<Written>, PathBuf)| !matches!(written, Some(it) if it.name == Name::Beside);
     let (firsts, others): (Vec<_>, Vec<_>) = written.partition(is_first);
     let mut runs: Vec<(Option<Written>, Vec<PathBuf>)> = Vec::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use metaspy_reader::{RecordedSite, files};
 
-/// Bytes of a file that are read at most: what stands further down is not shown.
+/// Bytes of a file that are read at most: later lines are not shown.
 const BYTES: u64 = 4 << 20;
 /// Bytes of all files together that are kept at most.
 const ALL_BYTES: u64 = 256 << 20;

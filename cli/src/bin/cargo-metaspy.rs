@@ -1,5 +1,5 @@
 #![forbid(unsafe_code)]
-//! The command `cargo metaspy`, which is also what cargo starts in place of the compiler.
+//! The command `cargo metaspy`, which cargo also starts in place of the compiler.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

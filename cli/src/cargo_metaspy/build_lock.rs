@@ -1,8 +1,8 @@
 //! The lock of a target directory. Runs with the same selection and profilers share it. A run with
-//! another selection waits, because it cleans what they built.
+//! another selection waits, because it cleans their results.
 //!
 //! The lock is held until the program has ended. Cargo's own lock is free while programs run, so
-//! what they count would be cleaned beneath them.
+//! another run would clean their results beneath them.
 
 use std::env;
 use std::fs::{self, File, TryLockError};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cargo_metaspy::clean::Stale;
 
-/// The held lock: no other run cleans what is built with this selection.
+/// The held lock: no other run cleans the results of this selection.
 #[derive(Debug)]
 pub struct BuildLock(#[expect(dead_code, reason = "it is held")] Option<File>);
 

@@ -1,9 +1,10 @@
-//! What cargo has compiled for the plain programs, copied to the directory of the woven ones.
+//! The results that cargo has compiled for the plain programs, copied to the directory of the woven
+//! ones.
 //!
-//! Cargo names results by all that shapes them, and compiles what it does not find. So copies of
-//! downloaded crates, which are compiled once and never change, save the time in which they would
-//! be compiled again. What it finds is taken for fresh if it is newer than what it depends on, so a
-//! copy has the times of its original.
+//! Cargo names results by everything that shapes them, and compiles those that it does not find. So
+//! copies of downloaded crates, which are compiled once and never change, save the time in which
+//! they would be compiled again. Cargo takes a result for fresh if it is newer than its
+//! dependencies, so a copy has the times of its original.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -16,7 +17,7 @@ use metaspy_weave::wrapper::write_plain;
 
 use crate::cargo_metaspy::graph::{Graph, Package};
 
-/// The directory with the fingerprints of what was compiled.
+/// The directory with the fingerprints of compiled packages.
 const FINGERPRINTS: &str = ".fingerprint";
 
 /// Copies the crates of a profile that have no hooks, if nothing of the profile was compiled with
@@ -70,7 +71,7 @@ struct Library<'c> {
     package: &'c Package,
     /// The file of its root.
     root: PathBuf,
-    /// The file that names what it depends on.
+    /// The file that names its dependencies.
     depends: PathBuf,
     /// Its name, with the hash.
     unit: String,
@@ -93,8 +94,8 @@ impl<'c> Copies<'c> {
         is_compiled.then_some(Library { package, root, depends, unit })
     }
 
-    /// Copies these libraries, and the build scripts of all packages. What cannot be copied, cargo
-    /// compiles.
+    /// Copies these libraries, and the build scripts of all packages. Cargo compiles those that
+    /// cannot be copied.
     fn copy(&self, libraries: &[Library<'_>]) {
         for library in libraries {
             _ = self.copy_library(library);
@@ -130,14 +131,14 @@ impl<'c> Copies<'c> {
         }
         write_plain(&self.plan.dir, package.spec(), root.clone(), &deps, &results)
             .map_err(io::Error::other)?;
-        // What has no fingerprint, cargo compiles. So this is last.
+        // Cargo compiles a library without a fingerprint. So this is last.
         copy_directory(
             &self.from.join(FINGERPRINTS).join(unit),
             &self.to.join(FINGERPRINTS).join(unit),
         )
     }
 
-    /// Copies a build script, or what it has made.
+    /// Copies a build script, or its output.
     fn build_script(&self, directory: &Path) -> io::Result<()> {
         let unit = directory.file_name().unwrap_or_default();
         copy_directory(directory, &self.to.join("build").join(unit))?;

@@ -1,4 +1,4 @@
-//! Conditions on a run: what makes the command end with another exit code than cargo's.
+//! Conditions on a run, which make the command end with another exit code than cargo's.
 
 use std::path::Path;
 

@@ -60,7 +60,7 @@ pub fn write(
     }
 }
 
-/// Draws what the run recorded.
+/// Draws the program and its calls.
 fn draw(
     program: &Program,
     recordings: Option<&Recordings>,
@@ -123,7 +123,7 @@ fn requested<'a>(
     requested
 }
 
-/// What the JSON of this command has beside the run.
+/// Returns the members of this command's JSON beside the run.
 fn more(results: &Results, options: &arguments::Woven) -> Map<String, Value> {
     let mut more = build(&results.woven);
     more.insert("comparison".into(), json!(results.comparison));

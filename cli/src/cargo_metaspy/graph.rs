@@ -23,7 +23,7 @@ pub struct Graph {
     packages: Vec<Package>,
     workspace_members: BTreeSet<String>,
     resolve: Resolve,
-    /// Where cargo puts what it builds.
+    /// The directory for cargo's results.
     pub target_directory: PathBuf,
     /// Where it puts the parts, if that is configured.
     build_directory: Option<PathBuf>,
@@ -77,8 +77,8 @@ struct DependencyKind {
     kind: Option<String>,
 }
 
-/// Reads what cargo writes to standard error. Progress is passed on, because fetching packages
-/// takes time. Warnings are not, because the build repeats them.
+/// Reads cargo's messages on standard error. Progress is passed on, because fetching packages takes
+/// time. Warnings are not, because the build repeats them.
 fn read_messages(messages: impl Read) -> String {
     const PROGRESS: [&str; 5] = ["Updating", "Downloading", "Downloaded", "Blocking", "Fetching"];
     let mut held = String::new();
@@ -183,7 +183,7 @@ impl Graph {
         self.packages.iter().filter(|package| package.source.is_some())
     }
 
-    /// The directory with what cargo has compiled.
+    /// Returns the directory with cargo's compiled results.
     pub fn build_directory(&self) -> &Path {
         self.build_directory.as_deref().unwrap_or(&self.target_directory)
     }

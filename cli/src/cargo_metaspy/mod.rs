@@ -1,4 +1,4 @@
-//! The command `cargo metaspy`: plans what is woven, starts cargo, and reports what ran.
+//! The command `cargo metaspy`: plans the weaving, starts cargo, and reports the run.
 
 pub mod arguments;
 mod build_lock;
@@ -129,7 +129,7 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let _lock = build_lock::acquire(&plan, &profile, &graph.workspace_root, stale, |stale| {
         stale.clean(&cargo, command, &target_dir)
     })?;
-    // What cargo has compiled for link-time optimisation is of no use without it.
+    // Results that cargo has compiled for link-time optimisation are of no use without it.
     let only_counts = plan.selection.entries.is_some() && command != "bench";
     cargo.setting =
         if only_counts { link_time::off(&cargo, command, &graph.workspace_root) } else { None };
@@ -201,8 +201,8 @@ fn typed(command: &str) -> String {
         .join(" ")
 }
 
-/// The exit code of cargo or the program, or that of the failures: what fails does so whatever is
-/// missing elsewhere.
+/// Returns the exit code of cargo or the program, or that of the failures: a failed gate fails the
+/// command, whatever is missing elsewhere.
 fn exit_code(ended: ExitCode, failures: &[Failure]) -> ExitCode {
     let least =
         failures.iter().map(|failure| failure.code).min().filter(|_| ended == ExitCode::SUCCESS);

@@ -10,7 +10,7 @@ use signal_hook::flag;
 
 use crate::cargo_metaspy::cargo::NO_CARGO;
 
-/// Waits for the end of cargo. Ctrl-C ends the program, and this command reports what ran until
+/// Waits for the end of cargo. Ctrl-C ends the program, and this command reports the run until
 /// then.
 pub fn to_end(cargo: &mut Command) -> Result<ExitStatus> {
     // Programs do not inherit a handler. They would inherit that the signal is ignored.

@@ -25,7 +25,7 @@ pub const ALLOCATIONS: &str = "allocations";
 pub const TYPES: &str = "types";
 /// The profiler of calls that repeat an earlier one.
 pub const REPEATS: &str = "repeats";
-/// In what is options: not even unnamed ones.
+/// In options: no profilers, not even unnamed ones.
 const NONE: &str = "none";
 /// In the environment of programs: all profilers of the user's own.
 const OWN: &str = "+";
@@ -69,7 +69,7 @@ impl Requested {
         self.names.iter()
     }
 
-    /// What hooks do if nothing is recorded but how often functions are called, maybe by calling
+    /// Returns the work of the hooks if only the numbers of calls are recorded, maybe by calling
     /// context: then they see no object, and not how a call ends. `None`: more is recorded.
     pub fn entries(&self, options: &Woven) -> Option<Entries> {
         let sees_values =

@@ -105,7 +105,7 @@ struct Unrecorded {
 }
 
 impl Unrecorded {
-    /// Makes the directory, and remembers what is in it.
+    /// Makes the directory, and remembers its files.
     fn before(target_dir: &Path) -> Result<Self> {
         let dir = target_dir.join(UNRECORDED);
         fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
@@ -121,7 +121,7 @@ impl Unrecorded {
     }
 }
 
-/// The files in a directory, with what they contain.
+/// Returns the files in a directory, with their content.
 fn files(dir: &Path) -> BTreeMap<OsString, Vec<u8>> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries.filter_map(|entry| Some((entry.file_name(), read_whole(&entry.path()).ok()?))).collect()

@@ -18,7 +18,7 @@ const OTHER: [&str; 4] = ["incremental", ".fingerprint", "runs", "weave"];
 pub struct Sources<'s> {
     /// The packages.
     pub graph: &'s Graph,
-    /// The target directory, whose dep-info files name what the compiler read.
+    /// The target directory, whose dep-info files name the files that the compiler read.
     pub target_dir: &'s Path,
 }
 

@@ -24,14 +24,15 @@ const CONTEXTS: usize = 40;
 /// Functions that allocate, by default.
 const ALLOCATIONS: usize = 20;
 
-/// What hooks cost that record whatever the environment of a program requests, beside lighter ones.
+/// The cost of hooks that record whatever the environment of a program requests, beside lighter
+/// ones.
 pub const WHOLE_HOOKS: &str = "these hooks record whatever METASPY_RECORD, _MODE and _PROFILE request. A counted call takes 54 \
     instructions on x86-64; `run` and `test` weave lighter hooks where they can, which take 11 and 18";
 
-/// What a run without recordings did.
+/// The result of a run without recordings.
 pub const NOTHING: &str = "no program recorded anything";
 
-/// Prints what ran.
+/// Prints the report of a run.
 pub fn print(results: &Results, options: &arguments::Woven, is_terminal: bool) {
     let gap = if is_terminal { "\n" } else { "" };
     // A reader that closed the pipe needs no more.
@@ -82,7 +83,7 @@ pub fn mention(run: &Path) -> Option<String> {
     findings::mention(stores, &env::current_dir().ok()?, &command)
 }
 
-/// Opens the recordings of a run, each with its name. What cannot be opened is left out.
+/// Opens the recordings of a run, each with its name. Those that cannot be opened are left out.
 pub fn opened(recordings: Vec<PathBuf>) -> Vec<(String, Store)> {
     recordings
         .iter()

@@ -1,4 +1,4 @@
-//! `metaspy blueprint evolution`: what changed from version to version.
+//! `metaspy blueprint evolution`: the changes from version to version.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ pub(super) fn page(steps: &[(&Step, Scene)], strip: Option<&(&Step, Scene)>) -> 
     emit::html(&pictures)
 }
 
-/// What changed, by the number that is compared, from each version to the next. Three or more
+/// Returns the changes from each version to the next, by the number that is compared. Three or more
 /// versions also have a last step from the first to the last.
 pub(super) fn steps(versions: &[Version], by: Option<ChangeOf>) -> Result<Vec<(String, Step)>> {
     let ([first, .., last], Some(least)) =
@@ -162,7 +162,7 @@ fn version(source: &Path, filter: Option<&str>, hooks: Option<Hooks>) -> Result<
     Ok(Version { name, runs })
 }
 
-/// The tree of a step, and what changed most.
+/// Writes the tree of a step, and its largest changes.
 fn text(out: &mut impl Write, step: &Step, scene: &Scene, rows: usize) -> std::io::Result<()> {
     writeln!(out, "{}", clean(&scene.title))?;
     out.write_all(emit::text(scene, &step.graph, columns(), rows).as_bytes())?;

@@ -1,4 +1,4 @@
-//! `metaspy findings`: what a recording states about its program.
+//! `metaspy findings`: statements of a recording about its program.
 
 use std::env;
 use std::io::Write;
@@ -67,7 +67,7 @@ pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended>
     Ok(if has_failed || !damage.is_empty() { Ended::Failed } else { Ended::Fine })
 }
 
-/// Writes what a kind states, why it matters and when it is wrong.
+/// Writes the statement of a kind, why it matters and when it is wrong.
 fn explain(kind: &str, built_in: &[String], out: &mut impl Write) -> Result<Ended> {
     let known: Vec<&str> = built_in.iter().map(String::as_str).collect();
     let text = findings::explain(kind).ok_or_else(|| unknown("--explain", kind, &known))?;
@@ -87,7 +87,7 @@ pub fn search(store: &Store) -> Result<Findings> {
 }
 
 /// Returns the line with which another command on this recording ends, if there is anything to
-/// find. What came on standard input cannot be read again.
+/// find. A recording that came on standard input cannot be read again.
 pub fn mention(store: &Store, sources: &[PathBuf]) -> Option<String> {
     if sources.iter().any(|source| source == Path::new(incoming::STANDARD)) {
         return None;

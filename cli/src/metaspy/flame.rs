@@ -1,4 +1,4 @@
-//! `metaspy blueprint flame`: stacks with what each costs.
+//! `metaspy blueprint flame`: stacks with their costs.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -32,7 +32,7 @@ struct Revision {
     subject: String,
 }
 
-/// Records the revisions, and draws what changed.
+/// Records the revisions, and draws the changes.
 pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
     let revisions = revisions(&options.revisions)?;
     fs::create_dir_all(&options.dir)
@@ -68,8 +68,8 @@ pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
     Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
 }
 
-/// Prints what changed from revision to revision, and how to see more of it; draws it if a file is
-/// named.
+/// Prints the changes from revision to revision, and how to see more of them; draws them if a file
+/// is named.
 fn report(recorded: &[PathBuf], options: &HistoryRun, out: &mut impl Write) -> Result<()> {
     let mut versions = versions(recorded, None, None)?;
     versions.iter_mut().for_each(|version| version.runs.truncate(options.runs as usize));
@@ -154,7 +154,7 @@ fn record(
     Ok(Ok(()))
 }
 
-/// Creates a log in the place of an earlier one. What a link at its path leads to stays as it is.
+/// Creates a log in the place of an earlier one. The target of a link at its path stays as it is.
 fn new_log(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -14,7 +14,7 @@ use crate::exit::{Ended, cannot_write, complain, say};
 use crate::metaspy::arguments;
 use crate::metaspy::progress::with_time;
 
-/// Room of a recording for the tables of a profile. The file is as long as what is in it.
+/// Room of a recording for the tables of a profile. The file is only as long as its content.
 const BUDGET: u64 = 1 << 30;
 
 /// Writes the recording. A profile that cannot be read leaves the output as it was.

@@ -1,4 +1,4 @@
-//! `metaspy instructions`: what callgrind counts, in the recordings of the same program.
+//! `metaspy instructions`: callgrind's counts, in the recordings of the same program.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,7 +21,7 @@ use crate::metaspy::arguments;
 /// The variable with the directory that valgrind writes into: cargo would split a path with spaces.
 const DIRECTORY: &str = "CALLGRIND_OUT_DIR";
 
-/// Runs the command under callgrind, and adds what was counted.
+/// Runs the command under callgrind, and adds the counts.
 pub fn run(options: &arguments::Instructions, out: &mut impl Write) -> Result<Ended> {
     let paths = live::paths_of(std::slice::from_ref(&options.recording))?;
     // A recording that cannot be opened is reported before the program runs.
@@ -37,7 +37,7 @@ pub fn run(options: &arguments::Instructions, out: &mut impl Write) -> Result<En
     Ok(Ended::Fine)
 }
 
-/// Runs a command in a directory so that its programs write what they execute into `counts`.
+/// Runs a command in a directory so that its programs write their instruction counts into `counts`.
 ///
 /// # Errors
 ///
@@ -102,7 +102,8 @@ fn runner_variable() -> String {
     format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace(['-', '.'], "_"))
 }
 
-/// Adds what programs executed to the recordings of the same programs: to the first one of each.
+/// Adds the instruction counts of programs to the recordings of the same programs: to the first one
+/// of each.
 ///
 /// # Errors
 ///

@@ -17,8 +17,8 @@ const LEFT: Duration = Duration::from_secs(60);
 /// New subdirectory of the system's temporary directory, which all users share. No other user can
 /// read it or guess its name. Dropping it removes its files.
 ///
-/// It is locked as long as it is in use, so the next run of the command removes what a killed one
-/// has left.
+/// It is locked as long as it is in use, so the next run of the command removes the files that a
+/// killed one has left.
 #[derive(Debug)]
 pub struct PrivateDirectory {
     path: PathBuf,

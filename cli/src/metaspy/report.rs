@@ -281,7 +281,7 @@ fn unchecked(
     verdicts: &[Verdict],
     outcomes: &[Outcome],
 ) -> Vec<String> {
-    // What no file has here may be in those that are absent: then nothing is decided, and nothing
+    // Calls that no file has here may be in the absent files: then nothing is decided, and nothing
     // fails.
     if (verdicts.is_empty() && outcomes.is_empty()) || store.absent_files().is_some() {
         return Vec::new();

@@ -20,7 +20,7 @@ use crate::exit::{Ended, cannot_write, complain, say};
 use crate::metaspy::arguments;
 use crate::outputs::OutputPath;
 
-/// A format: the option's file, and what writes it.
+/// A format: the option's file, and its exporter.
 type Format<'a> = (&'a Option<OutputPath>, &'a dyn Exporter<Profile>);
 
 /// Samples the target, then writes the report and the files.

@@ -32,7 +32,7 @@ pub fn run(command: &str, arguments: &[OsString]) -> Result<Ended> {
     Err(cannot_start(command, &error))
 }
 
-/// What is known of a command without its program.
+/// Returns the help of a command without its program.
 fn help(command: &str) -> String {
     let mut all = Cli::command();
     all.build();
@@ -58,8 +58,8 @@ fn is_run(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with("run=")
 }
 
-/// Makes recordings of a sealed set, and returns their paths. What cannot be restored is reported,
-/// and the others are read.
+/// Makes recordings of a sealed set, and returns their paths. Recordings that cannot be restored
+/// are reported, and the others are read.
 pub fn restored(source: &Path) -> Result<Vec<PathBuf>> {
     note_set(source);
     let mut program = Command::new(program());

@@ -22,7 +22,8 @@ pub struct Space {
 }
 
 impl Space {
-    /// What a recording has left of its budget: a closed file is shorter than that, and grows.
+    /// Returns the rest of a recording's budget: a closed file is shorter than its budget, and
+    /// grows.
     pub fn of(store: &Store) -> Space {
         let ring = store.ring();
         let header = store.header();

@@ -9,7 +9,7 @@ use crate::rows::By;
 use crate::table::{Column, Table};
 use crate::text::{clean, counted, duration, grouped, percent, short_bytes};
 
-/// What one method, type or package allocates.
+/// The allocations of one method, type or package.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allocated {
     /// Its path.
@@ -21,8 +21,8 @@ pub struct Allocated {
 }
 
 impl Contexts {
-    /// What methods, types or packages allocate, those with the most bytes first. Only those with
-    /// objects.
+    /// Returns the allocations of methods, types or packages, those with the most bytes first. Only
+    /// those with objects.
     pub fn allocated(&self, by: By) -> Vec<Allocated> {
         let mut rows: BTreeMap<String, Allocated> = BTreeMap::new();
         let names: Vec<String> =
@@ -58,7 +58,7 @@ fn group(path: &str, by: By) -> String {
     }
 }
 
-/// The table of what allocates, at most `rows`.
+/// Returns the table of allocations, with at most `rows` rows.
 pub fn text(contexts: &Contexts, by: By, rows: usize) -> Vec<String> {
     let all = contexts.allocated(by);
     let shown = &all[..all.len().min(rows)];

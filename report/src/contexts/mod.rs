@@ -1,5 +1,5 @@
-//! The calling contexts of a recording as a tree: what was called on which path of calls, how
-//! often, and at what cost.
+//! The calling contexts of a recording as a tree: each path of calls, with its number of calls and
+//! its cost.
 //!
 //! Contexts with the same path of calls are one, in all processes and recordings.
 
@@ -51,7 +51,7 @@ pub struct Context {
     pub inclusive: Values,
 }
 
-/// What was counted in a context.
+/// The counts of a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     /// Calls.
@@ -60,7 +60,7 @@ pub struct Values {
     pub folded: u64,
     /// Calls below it that have no contexts of their own, because the tree was full or too deep.
     pub cut: u64,
-    /// The time of its calls, with what they called.
+    /// The time of its calls, with their callees.
     pub total_ns: u64,
     /// The time without that.
     pub self_ns: u64,
@@ -79,7 +79,7 @@ pub struct Values {
     pub lifetime_ns: u64,
 }
 
-/// What contexts are compared by.
+/// The quantity that contexts are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// Calls of a context and below it, also those without a context.
@@ -90,7 +90,7 @@ pub enum Weight {
     Bytes,
 }
 
-/// What of a tree is shown.
+/// The part of a tree that is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shown {
     /// Levels below the root; `None` for all.
@@ -225,7 +225,7 @@ impl Contexts {
                 _ => {}
             }
         }
-        // A damaged recording may have a circle: what it contains is visited once.
+        // A damaged recording may have a circle: each of its rows is visited once.
         let mut next = vec![(0, 0)];
         while let Some((id, place)) = next.pop() {
             for row in below.remove(&id).into_iter().flatten() {

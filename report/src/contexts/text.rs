@@ -44,7 +44,7 @@ pub fn text(contexts: &Contexts, shown: Shown, rows: usize) -> Vec<String> {
     lines
 }
 
-/// Sentences about what the tree lacks.
+/// Returns sentences about the calls that the tree lacks.
 pub fn notes(contexts: &Contexts) -> Vec<String> {
     let mut notes = Vec::new();
     let cut = contexts.all()[0].inclusive.cut;

@@ -18,7 +18,7 @@ pub struct TestReach<'p> {
     pub alone: Option<usize>,
 }
 
-/// What each test reached, by path.
+/// Returns the methods that each test reached, by path.
 pub fn by_test(program: &Program) -> Vec<TestReach<'_>> {
     let mut reached: BTreeMap<&str, TestReach<'_>> = BTreeMap::new();
     let has_lost = |element: &Element| {

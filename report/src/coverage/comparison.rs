@@ -54,7 +54,7 @@ impl Baseline {
     }
 }
 
-/// What changed since the baseline, by the paths of methods with the type arguments of their impls.
+/// The changes since the baseline, by the paths of methods with the type arguments of their impls.
 /// Tests are left out.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {

@@ -24,7 +24,7 @@ pub const TRUST: &str = "weave with `--trust SELECTOR` to run Debug, Hash and Pa
 /// The calls, and the calls made, that a method needs to be a candidate.
 pub const LEAST: u64 = 2;
 
-/// Parts of names of what caches already.
+/// Parts of the names of methods and types that cache already.
 const CACHES: [&str; 7] =
     ["cache", "memo", "lazy", "oncecell", "oncelock", "get_or_init", "intern"];
 /// Tests that a command names. With more of them, it runs all.
@@ -36,8 +36,8 @@ pub fn is_cache(method: &Method, name: &str, owner: &str) -> bool {
     is(name) || is(owner) || method.facts.as_ref().is_some_and(|facts| facts.is_caching)
 }
 
-/// The command whose tests must pass before and after a cache is added to a method: the tests that
-/// reached it, or if none did, what finds them.
+/// Returns the command whose tests must pass before and after a cache is added to a method: the
+/// tests that reached it, or if none did, the command that finds them.
 pub fn test_command(path: &str, tests: &BTreeSet<String>) -> String {
     match tests.len() {
         0 => format!("cargo metaspy test --weave '{path}' --by-test"),

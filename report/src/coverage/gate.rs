@@ -1,4 +1,4 @@
-//! `--fail-under` and `--baseline`: what of a program has to run.
+//! `--fail-under` and `--baseline`: the part of a program that has to run.
 
 use super::{Baseline, Comparison, Run};
 use crate::gate::Decision;
@@ -90,7 +90,7 @@ pub fn baseline(before: &Baseline, comparison: &Comparison, run: &Run) -> Decisi
     Decision::Holds
 }
 
-/// Why counts are lower bounds, and what helps.
+/// Returns the reason why counts are lower bounds, and a remedy.
 fn lower_bounds(run: &Run) -> String {
     let why = run.doubts.first().map_or("some counts are lower bounds", String::as_str);
     format!("{why}: a larger METASPY_BUDGET has room for every call")

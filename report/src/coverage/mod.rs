@@ -1,4 +1,4 @@
-//! Coverage: what of a program ran, how well, and what a cache could save.
+//! Coverage: the part of a program that ran, how well, and the work that a cache could save.
 
 mod by_test;
 mod comparison;

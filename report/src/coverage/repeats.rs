@@ -8,7 +8,7 @@ use metaspy_format::profile::built_in::{NOT_COMPARED, REPEATED, REPEATS};
 use crate::coverage::constants::LEAST;
 use crate::program::{Element, Method, Program, Returned};
 
-/// A method that computed again what it had computed before.
+/// A method that repeated earlier computations.
 #[derive(Debug)]
 pub struct Repeated<'p> {
     /// The method.

@@ -85,7 +85,7 @@ pub struct Judgement {
     pub failures: Vec<(String, String)>,
     /// The numbers that were compared; 0 if no recording has them, which fails as well.
     pub compared: usize,
-    /// What was not judged because its numbers are not exact.
+    /// Changes that were not judged because their numbers are not exact.
     pub unjudged: Vec<String>,
     /// Recordings that have nothing to compare, or may lack calls.
     pub(crate) doubtful: Vec<String>,

@@ -44,7 +44,7 @@ use side::{Numbers, Thing};
 pub use sort::{Size, Sort};
 pub use text::text;
 
-/// What the rows of a diff are about.
+/// The kinds of rows in a diff.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
     /// A place in the code.
@@ -99,13 +99,13 @@ impl By {
 /// The difference of two versions.
 #[derive(Clone, Debug)]
 pub struct Diff {
-    /// What the rows are about.
+    /// The kind of the rows.
     pub by: By,
     /// The number of recordings before, and after.
     pub recordings: (usize, usize),
     /// True if calls were timed in all recordings, so that times are compared.
     pub is_timed: bool,
-    /// True if a part of the events is compared: what has none of them may have run.
+    /// True if a part of the events is compared: a method without any of them may have run.
     pub is_filtered: bool,
     /// The rows. Those with the largest change of time are first, then those with the largest
     /// change of the count.
@@ -117,7 +117,7 @@ pub struct Diff {
     pub self_ns: Option<Change>,
     /// Allocations and their bytes, if both versions recorded them.
     pub allocations: Option<(Change, Change)>,
-    /// Sentences about what cannot be compared, and about counts that are not exact.
+    /// Sentences about numbers that cannot be compared, and about counts that are not exact.
     pub notes: Vec<String>,
     /// Recordings that may lack calls, beyond those that rows with a lower bound may lack.
     pub incomplete: Vec<String>,
@@ -331,7 +331,7 @@ impl Row {
             Sample::new(thing.numbers.iter().map(|numbers| numbers.count).chain(absent))
         };
         let all = || before.numbers.iter().chain(&after.numbers);
-        // What was not called took no time, where the other version was timed.
+        // A method without calls took no time, where the other version was timed.
         let times = |of: &dyn Fn(&Numbers) -> Option<u64>| {
             let is_timed = all().any(|numbers| of(numbers).is_some());
             let time = |numbers: &Numbers| of(numbers).or((numbers.count == 0).then_some(0));

@@ -49,7 +49,7 @@ pub struct Side {
     /// Recordings without any call.
     pub(super) empty: Vec<String>,
     pub(super) things: BTreeMap<Identity, Thing>,
-    /// What the version has, though none of its events passes the filter.
+    /// The things of the version of which no event passes the filter.
     pub(super) silent: BTreeSet<Identity>,
     /// Functions without a hook: whether they run is unknown.
     pub(super) unobserved: BTreeSet<Identity>,
@@ -182,8 +182,8 @@ impl Side {
         renamed(sources(self, after), sources(after, self))
     }
 
-    /// The sums of a number over all things, one for each recording. What is contained in another
-    /// thing counts there.
+    /// Returns the sums of a number over all things, one for each recording. A thing that is
+    /// contained in another one counts there.
     pub(super) fn sums(&self, of: &dyn Fn(&Numbers) -> u64) -> Sample {
         let sum = |at: usize| {
             let apart = self.things.values().filter(|thing| !thing.is_contained);

@@ -70,7 +70,7 @@ impl Arrows {
         reasons.into_iter().filter_map(number).map(|at| at as u64 + 1).collect()
     }
 
-    /// Sentences about what the arrows do not show.
+    /// Returns sentences about effects without an arrow.
     pub fn notes(&self) -> Vec<String> {
         let left_out = || {
             format!(

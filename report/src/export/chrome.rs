@@ -39,7 +39,7 @@ struct TraceEvent<'a, Args> {
     args: Option<Args>,
 }
 
-/// What a viewer shows of a selected event.
+/// The properties of a selected event in a viewer.
 #[derive(Serialize)]
 struct Args<'a> {
     event: &'a str,

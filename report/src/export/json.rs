@@ -61,7 +61,7 @@ fn object(run: &Run) -> Map<String, Value> {
     if let Value::Object(object) = value { object } else { Map::new() }
 }
 
-/// True if some hook sees what is returned.
+/// Returns true if some hook sees return values.
 fn sees_returns(program: &Program) -> bool {
     let mut methods = program.methods().filter_map(|element| element.method.as_deref());
     methods.any(|method| method.facts.as_ref().is_some_and(|facts| facts.is_deep))

@@ -1,9 +1,9 @@
-//! Exports: the formats of other tools, one file each. `docs/export.md` describes what each format
-//! can hold.
+//! Exports: the formats of other tools, one file each. `docs/export.md` describes the limits of
+//! each format.
 //!
-//! A format implements [`Exporter`] for what it is written from: the [`Selection`] of events of a
-//! recording, or the coverage of a [`Run`](crate::coverage::Run). [`Format`] is the list of all of
-//! them, for a command and for a screen:
+//! A format implements [`Exporter`] for its source: the [`Selection`] of events of a recording, or
+//! the coverage of a [`Run`](crate::coverage::Run). [`Format`] is the list of all of them, for a
+//! command and for a screen:
 //!
 //! ```no_run
 //! use std::fs::File;
@@ -77,9 +77,9 @@ pub trait Exporter<Source: ?Sized> {
 /// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Events that were written, or added up in what was written. 0 for the coverage of a run.
+    /// Events that were written, or added up in the output. 0 for the coverage of a run.
     pub events: u64,
-    /// Sentences about what the format could not hold.
+    /// Sentences about facts that the format could not hold.
     pub notes: Vec<String>,
 }
 

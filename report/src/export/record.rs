@@ -1,4 +1,4 @@
-//! An event with its names: what the formats with one record for each event write of it.
+//! An event with its names, for the formats with one record for each event.
 
 use std::collections::HashMap;
 use std::sync::Arc;

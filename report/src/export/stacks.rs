@@ -26,7 +26,7 @@ pub fn name(store: &Store, frame: ChainFrame) -> &str {
     }
 }
 
-/// Sentences about what the stacks of these chains lack.
+/// Returns sentences about the causes that the stacks of these chains lack.
 pub fn notes(chains: &Chains) -> Vec<String> {
     let mut notes = Vec::new();
     if !chains.exact {

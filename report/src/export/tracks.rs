@@ -91,7 +91,7 @@ impl<'s> Tracks<'s> {
         open.next().is_some_and(|(_, id)| *id == event.id) && open.any(|(_, id)| *id == other)
     }
 
-    /// Sentences about what the tracks do not show.
+    /// Returns sentences about events that the tracks do not show well.
     pub fn notes(&self) -> Vec<String> {
         let crowded = || {
             format!("{} overlap others, because more than {FURTHER_MAX} ran at once", self.crowded)

@@ -1,6 +1,6 @@
 //! Callers and times: methods with their callers, one level up.
 //!
-//! A frame is drawn with what it calls only where all calls of its method are below it: elsewhere
+//! A frame is drawn with its callees only where all calls of its method are below it: elsewhere
 //! nobody recorded how its time divides. So all drawn numbers are exact, and the sandwich of any
 //! method has its callers and callees.
 

@@ -52,7 +52,7 @@ pub fn add(page: &mut FlamePage, store: &Store) {
 const NO_OBJECTS: &str =
     "not recorded: METASPY_PROFILE=allocations, or `cargo metaspy run --allocations`";
 
-/// What a context costs without and with what it called.
+/// The cost of a context without and with its callees.
 type Cost = dyn Fn(&Context) -> (u64, u64);
 
 fn stacks(

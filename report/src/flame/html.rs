@@ -29,7 +29,7 @@ impl FlamePage {
         [before, &data, behind].concat()
     }
 
-    /// What the page draws.
+    /// Returns the data that the page draws.
     fn json(&self) -> Value {
         let kept: Vec<Kept> = self.stacks.iter().map(Kept::of).collect();
         let used: BTreeSet<usize> =
@@ -64,7 +64,7 @@ impl FlamePage {
     }
 }
 
-/// What a page keeps of a set of stacks.
+/// The part of a set of stacks that a page keeps.
 struct Kept {
     /// For each lane, which frames.
     frames: Vec<Vec<bool>>,
@@ -198,7 +198,7 @@ impl Columns {
         self.before_total.push(frame.before.total);
     }
 
-    /// The totals that are not the sum of what is below, by place.
+    /// Returns the totals that are not the sum of the frames below, by place.
     fn exceptions(&self, measure: usize, own: &[Values], total: &[Values]) -> BTreeMap<usize, u64> {
         let mut sums: Vec<u64> = own.iter().map(|own| own[measure]).collect();
         let mut found = BTreeMap::new();
@@ -229,7 +229,7 @@ fn lane_json(
 ) -> Value {
     let frames = &lane.tree.frames;
     let walk = lane.tree.walk();
-    // What is folded is one frame below the nearest caller that is drawn.
+    // Folded frames are one frame below the nearest caller that is drawn.
     let mut nearest = vec![0; frames.len()];
     let mut folds: HashMap<usize, (super::Frame, u64)> = HashMap::new();
     for &(at, _) in &walk {

@@ -1,16 +1,15 @@
-//! The flame page: stacks of a recording with what each costs, as one file for a browser and as
-//! text.
+//! The flame page: stacks of a recording with their costs, as one file for a browser and as text.
 //!
 //! [`FlamePage::read`] reads everything in a recording that has stacks: calling contexts, objects
 //! on the heap, samples, callers and times, stored events. Each of these is a [`Stacks`]: a tree
-//! for each thread, and exact numbers of each function. What a recording does not have is listed
-//! with the way to record it.
+//! for each thread, and exact numbers of each function. Stacks that a recording does not have are
+//! listed with the way to record them.
 //!
 //! The page draws on a canvas with a script of its own, in place of a library: d3-flame-graph has
 //! no sandwich, no order of time and no threads, and needs d3 (280 kB); speedscope and Firefox's
-//! profiler are programs of megabytes which cannot mark a lower bound or name what was not
-//! recorded. A page has [`FRAMES`] frames at most, the largest, and states what it folded; the
-//! numbers of functions are of all frames.
+//! profiler are programs of megabytes which cannot mark a lower bound or name missing stacks. A
+//! page has [`FRAMES`] frames at most, the largest, and states the folded ones; the numbers of
+//! functions are of all frames.
 
 mod calls;
 mod contexts;
@@ -45,7 +44,7 @@ pub struct FlamePage {
     pub functions: Vec<Function>,
     /// The sets of stacks, the first of which a page opens with.
     pub stacks: Vec<Stacks>,
-    /// What was not recorded.
+    /// The sets of stacks that were not recorded.
     pub absent: Vec<Absent>,
     places: HashMap<(String, String), usize>,
 }
@@ -57,18 +56,18 @@ pub struct Function {
     pub name: String,
     /// File and line, or the file with the code; empty if it is not known.
     pub place: String,
-    /// What gives a frame its colour: the package, or whose code it is.
+    /// The group that gives a frame its colour: the package, or the owner of the code.
     pub group: String,
     /// Lines with samples: number of the line, samples, source.
     pub lines: Vec<(u32, u64, String)>,
 }
 
-/// Set of stacks: what was called on which path, and what it cost.
+/// Set of stacks: the paths of calls, and their costs.
 #[derive(Clone, Debug, Default)]
 pub struct Stacks {
     /// Word for the set: `contexts`, `samples`, …
     pub name: String,
-    /// Sentence about what the frames and their numbers are.
+    /// Sentence about the meaning of the frames and their numbers.
     pub about: String,
     /// Measures, at most [`MEASURES`]. The first one is chosen when a page opens.
     pub measures: Vec<Measure>,
@@ -79,13 +78,13 @@ pub struct Stacks {
     pub rows: BTreeMap<usize, Row>,
     /// Calls between functions, where stacks are known one level up only.
     pub edges: Option<Vec<Edge>>,
-    /// Sentences about what is missing.
+    /// Sentences about missing calls or events.
     pub notes: Vec<String>,
     /// True if frames and rows have the numbers of two recordings.
     pub is_difference: bool,
 }
 
-/// What the width of a frame is.
+/// The meaning of the width of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measure {
     /// Name, such as `calls` or `wall time`.
@@ -150,7 +149,7 @@ pub struct Edge {
     pub from: Option<usize>,
     /// Callee.
     pub to: usize,
-    /// Numbers of the calls, with what they called.
+    /// Numbers of the calls, with their callees.
     pub total: Values,
 }
 
@@ -169,7 +168,7 @@ impl FlamePage {
         FlamePage { title: title.into(), ..FlamePage::default() }
     }
 
-    /// Reads all stacks of a recording. A filter selects events; what profilers and samples add up
+    /// Reads all stacks of a recording. A filter selects events; the sums of profilers and samples
     /// cannot be filtered.
     pub fn read(store: &Store, filter: &Filter, title: impl Into<String>) -> FlamePage {
         let mut page = FlamePage::new(title);
@@ -189,7 +188,7 @@ impl FlamePage {
         page
     }
 
-    /// Adds what is also known of functions without hooks: samples, and the instructions of
+    /// Adds the numbers that include functions without hooks: samples, and the instructions of
     /// callgrind.
     pub fn add_profiles(&mut self, store: &Store) {
         samples::add(self, store);

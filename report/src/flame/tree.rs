@@ -32,7 +32,7 @@ pub struct Frame {
     pub total: Values,
     /// The same in the earlier of two recordings.
     pub before: Before,
-    /// True if the function is called in other places as well, and what it calls is not known by
+    /// True if the function is called in other places as well, and its callees are not known by
     /// place.
     pub is_part: bool,
 }

@@ -1,4 +1,5 @@
-//! What is known about one function: where its samples were, who called it, and what it ran for.
+//! Details of one function: the places of its samples, its callers, its callees, and the subjects
+//! that it ran for.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -9,14 +10,14 @@ use metaspy_reader::EventId;
 
 use super::Functions;
 
-/// What is known about a function.
+/// Details of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
     /// Its parts with samples, in the order of the source.
     pub ranges: Vec<Range>,
     /// Its callers, the most frequent first.
     pub callers: Vec<Called>,
-    /// What it called, the most frequent first.
+    /// Its callees, the most frequent first.
     pub callees: Vec<Called>,
     /// The subjects that it ran for, the most frequent first.
     pub subjects: Vec<InSubject>,
@@ -33,7 +34,7 @@ pub struct Range {
     pub span: Span,
     /// Samples in its own code there.
     pub self_samples: u64,
-    /// Samples there, or in what was called there.
+    /// Samples there, or in functions that were called there.
     pub total_samples: u64,
 }
 
@@ -78,7 +79,7 @@ type Calls = HashMap<u64, (u64, bool)>;
 type Both = (u64, u64);
 
 impl Functions {
-    /// What is known about a function. Every sample counts once, at the innermost frame of the
+    /// Returns the details of a function. Every sample counts once, at the innermost frame of the
     /// function.
     pub fn details(&self, function: u64) -> Details {
         let mut spans: BTreeMap<Span, Both> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The functions as JSON, each with its lines, its callers, what it called, and the subjects and
+//! The functions as JSON, each with its lines, its callers, its callees, and the subjects and
 //! events that it ran in.
 
 use metaspy_reader::Store;

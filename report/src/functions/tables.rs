@@ -141,7 +141,7 @@ impl Hasher for Fnv {
     }
 }
 
-/// Hashes what a number stands for, the same in every process.
+/// Hashes the value that a number stands for, the same in every process.
 pub fn hash_of(of: &impl Hash) -> u64 {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
     of.hash(&mut hasher);

@@ -51,7 +51,7 @@ pub fn text(store: &Store, functions: &Functions, rows: usize) -> Vec<String> {
     lines
 }
 
-/// A sentence about what found no room.
+/// Returns a sentence about rows that found no room.
 pub fn note(functions: &Functions) -> Option<String> {
     let lost = counted(functions.lost, "row");
     (functions.lost > 0)

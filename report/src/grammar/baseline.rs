@@ -1,4 +1,4 @@
-//! `--baseline`: what changed since an earlier run.
+//! `--baseline`: the changes since an earlier run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -57,7 +57,7 @@ impl Baseline {
     }
 }
 
-/// What changed since the baseline. A production that is not in use counts as absent: nothing can
+/// The changes since the baseline. A production that is not in use counts as absent: nothing can
 /// match it.
 #[derive(Debug, Serialize)]
 pub struct Comparison {

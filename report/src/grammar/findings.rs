@@ -1,4 +1,4 @@
-//! What is not covered, and why: the first thing that people are shown.
+//! The productions and alternatives that are not covered, and why: people see them first.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ const SHOWN: usize = 8;
 /// Columns of a place.
 const PLACE: usize = 24;
 
-/// Columns of what happened.
+/// Columns of the event in a line.
 const WHAT: usize = 24;
 
 /// Columns of a name.
@@ -22,12 +22,12 @@ const NAME: usize = COLUMNS - 2 - WHAT - 2 - PLACE - 2;
 /// Columns of an alternative within a sentence.
 const PHRASE: usize = 40;
 
-/// Writes what never matched, and what was never entered.
+/// Writes the productions that never matched, and those that were never entered.
 pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Result<()> {
     for state in [State::NeverMatched, State::NeverEntered] {
         let mut found: Vec<&Production> =
             report.in_use().filter(|production| production.state == state).collect();
-        // Those with a reason come first; then what was tried most often.
+        // Productions with a reason come first, and then those that were tried most often.
         found.sort_by_key(|it| (it.shadowed_by.is_none(), std::cmp::Reverse(it.entered)));
         heading(page, state.word(), found.len())?;
         for production in shown(&found, top) {
@@ -75,7 +75,8 @@ fn alternatives(report: &Report) -> impl Iterator<Item = &Alternative> {
         report.alternatives_in_use().filter(|(_, alternative)| alternative.state != State::Matched);
     let own = uncovered.filter(move |(at, alternative)| {
         let of = &report.productions[alternative.production_number];
-        // What begins with something that never matched cannot match, and that one was named.
+        // An alternative that begins with a production that never matched cannot match, and that
+        // production was named.
         let implied = alternative
             .first
             .is_some_and(|first| report.productions[first].state != State::Matched);
@@ -117,7 +118,7 @@ fn write_production(page: &mut Page<impl Write>, production: &Production) -> io:
     if let Some(shadow) = shadow {
         page.paragraph(6, &sentence(shadow))?;
     }
-    // What was never entered has its reason elsewhere; its own text explains little.
+    // A production that was never entered has its reason elsewhere; its own text explains little.
     let has_text = !production.source_line.is_empty();
     if has_text && (shadow.is_some() || production.state == State::NeverMatched) {
         let source = production.source_line.replace('\t', " ");
@@ -180,7 +181,7 @@ fn sentence(shadow: &Shadow) -> String {
     format!("`{by}` matches where it would: {times}{whole}, as in {}", clean(&shadow.input))
 }
 
-/// A text of the grammar in one line, without what would drive a terminal.
+/// Returns a text of the grammar in one line, without characters that would drive a terminal.
 fn one_line(text: &str) -> String {
     clean(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }

@@ -20,7 +20,7 @@ use skipped::{Named, Skipped};
 /// The version of the JSON.
 pub const FORMAT: u32 = 1;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The version of the JSON.
@@ -31,7 +31,7 @@ pub struct Report {
     pub rule: String,
     /// A fingerprint of the grammar's text.
     pub digest: String,
-    /// What was parsed.
+    /// The parsed inputs.
     pub inputs: Inputs,
     /// Productions in use that matched, in percent of those in use.
     pub coverage: f64,
@@ -43,7 +43,7 @@ pub struct Report {
     pub accepted_inputs: Vec<String>,
     /// The rejected inputs, and where each stopped.
     pub rejections: Vec<Rejection>,
-    /// What changed since a baseline.
+    /// The changes since a baseline.
     pub comparison: Option<Comparison>,
     /// Further remarks.
     #[serde(skip)]
@@ -76,7 +76,7 @@ pub struct Rejection {
     pub line: Option<usize>,
     /// The column, in characters from 1.
     pub column: Option<usize>,
-    /// What the parser expected, or the limit.
+    /// The tokens that the parser expected, or the limit.
     pub expected: String,
     /// The parser's whole message, for people.
     #[serde(skip)]
@@ -103,11 +103,11 @@ pub enum Role {
     InUse,
     /// The start rule does not lead to it.
     Unused,
-    /// The parser's optimiser has put what it matches in its place.
+    /// The parser's optimiser has put its content in its place.
     OptimisedAway,
 }
 
-/// A production and what happened to it.
+/// A production with the counts of its tries.
 #[derive(Debug, Serialize)]
 pub struct Production {
     /// Its name.
@@ -128,7 +128,7 @@ pub struct Production {
     pub depth: u32,
     /// Time in it alone, if time was taken.
     pub self_ns: Option<u64>,
-    /// Time in it and in what it called, if time was taken.
+    /// Time in it and in its callees, if time was taken.
     pub total_ns: Option<u64>,
     /// How far the inputs got with it.
     pub state: State,
@@ -142,7 +142,7 @@ pub struct Production {
     pub first_input: Option<String>,
     /// The shortest input that it matched in.
     pub shortest_input: Option<String>,
-    /// What takes its place in a choice, if it did not match.
+    /// The alternative that takes its place in a choice, if it did not match.
     pub shadowed_by: Option<Shadow>,
     /// The number of its file.
     #[serde(skip)]
@@ -155,7 +155,7 @@ pub struct Production {
     pub shadowed: Option<usize>,
 }
 
-/// How often something was tried, and with what success.
+/// Counts of tries, and of successful ones.
 #[derive(Debug, Serialize)]
 pub struct Tries {
     /// How often it was tried.
@@ -164,7 +164,7 @@ pub struct Tries {
     pub matched: u64,
 }
 
-/// What takes the place of something that never matched.
+/// The alternative that takes the place of another one, which never matched.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shadow {
     /// The alternative that matches instead, in the grammar's own language.
@@ -177,7 +177,7 @@ pub struct Shadow {
     pub input: String,
 }
 
-/// What matches instead of something else, and takes less.
+/// The alternative that matches instead of another one, and takes less.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cut {
     /// The alternative that matches instead, in the grammar's own language.
@@ -192,14 +192,14 @@ pub struct Cut {
     pub input: String,
 }
 
-/// An alternative and what happened to it.
+/// An alternative with the counts of its tries.
 #[derive(Debug, Serialize)]
 pub struct Alternative {
     /// The production whose choice it belongs to.
     pub production: String,
     /// The choice, counted within the grammar.
     pub choice: usize,
-    /// What it is, in the grammar's own language.
+    /// Its text, in the grammar's own language.
     pub text: String,
     /// How often it was tried.
     pub entered: u64,
@@ -207,9 +207,9 @@ pub struct Alternative {
     pub matched: u64,
     /// How far the inputs got with it.
     pub state: State,
-    /// What takes its place, if it did not match.
+    /// The alternative that takes its place, if it did not match.
     pub shadowed_by: Option<Shadow>,
-    /// What takes less than it would, where the parses of rejected inputs stopped.
+    /// The alternative that takes less than it would, where the parses of rejected inputs stopped.
     pub cut_by: Option<Cut>,
     /// The number of its production.
     #[serde(skip)]
@@ -222,7 +222,7 @@ pub struct Alternative {
 /// Notes beside the counts.
 #[derive(Debug)]
 pub struct Notes {
-    /// What was left out of the corpus.
+    /// The inputs that were left out of the corpus.
     pub skipped: Skipped,
     /// Inputs whose parse was ended at a limit, with the limit.
     pub stopped: Named,
@@ -243,7 +243,8 @@ impl Report {
     }
 }
 
-/// The one measure that `--fail-under` is about. What no input can reach is not in it.
+/// Returns the one measure that `--fail-under` is about. Productions that no input can reach are
+/// not in it.
 pub fn percent_matched(productions: &[Production]) -> f64 {
     let in_use = || productions.iter().filter(|production| production.role == Role::InUse);
     let matched = in_use().filter(|production| production.state == State::Matched).count();
@@ -254,7 +255,7 @@ pub fn percent_matched(productions: &[Production]) -> f64 {
 }
 
 impl State {
-    /// The state as a row shows it: what is not covered stands out without colour.
+    /// Returns the state as a row shows it: uncovered states stand out without colour.
     pub fn word(self) -> &'static str {
         match self {
             State::NeverEntered => "NEVER ENTERED",

@@ -1,4 +1,4 @@
-//! What should have been an input and was none: counted, and the first few named.
+//! Files and lines that should have been inputs and were none: counted, and the first few named.
 
 use crate::text::{clean, counted};
 
@@ -24,7 +24,7 @@ impl Named {
     }
 }
 
-/// What was left out of the corpus.
+/// The files and lines that were left out of the corpus.
 #[derive(Debug, Default)]
 pub struct Skipped {
     /// Files and lines that are no text, or cannot be read, with the reason.

@@ -64,7 +64,7 @@ fn numbers(rows: &[&Production]) -> Vec<Column> {
     let mut columns =
         vec![of("entered", &|row| number(row.entered)), of("matched", &|row| number(row.matched))];
     if timed {
-        // What failed is the rest of what was entered, and the line is full.
+        // The failed tries are the rest of the entered ones, and the line is full.
         let time = |title: &str, ns: fn(&Production) -> Option<u64>| {
             of(title, &|row| ns(row).map_or("–".into(), crate::text::time))
         };
@@ -93,7 +93,7 @@ fn outcome(row: &Production) -> String {
             let cells =
                 (row.matched as u128 * BAR as u128).div_ceil(u128::from(row.entered)) as usize;
             let percent = row.matched as u128 * 100 / u128::from(row.entered);
-            // What matched at all is never shown as nothing.
+            // A part that matched at all is never shown as nothing.
             let percent = if percent == 0 { "<1".into() } else { percent.to_string() };
             format!("{}{} {percent:>3} %", "█".repeat(cells), "·".repeat(BAR - cells))
         }

@@ -1,4 +1,4 @@
-//! The report for people: what is wrong comes first, then the counts, then what to distrust.
+//! The report for people: the failures come first, then the counts, then the doubts.
 
 use std::io::{self, Write};
 

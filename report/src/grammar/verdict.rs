@@ -1,4 +1,4 @@
-//! What makes the command end with 1.
+//! Failures that make the command end with 1.
 
 use super::Report;
 use crate::text::clean;
@@ -22,8 +22,7 @@ pub fn failures(fail_under: Option<f64>, report: &Report) -> Vec<String> {
     failures
 }
 
-/// Decides whether the gates can be decided. The sentence of an undecided one states what is
-/// missing.
+/// Decides whether the gates can be decided. The sentence of an undecided one states the reason.
 pub fn undecided(fail_under: Option<f64>, report: &Report, is_exact: bool) -> Option<String> {
     let least = fail_under?;
     if report.in_use().next().is_none() {

@@ -11,7 +11,7 @@ pub const COLUMNS: usize = 80;
 /// Names that a list shows before the number of further ones.
 const NAMES: usize = 20;
 
-/// What the text is written on.
+/// The output of the text.
 pub struct Page<'a, W: Write> {
     out: &'a mut W,
     /// True if the terminal can show reverse video.
@@ -46,7 +46,7 @@ impl<'a, W: Write> Page<'a, W> {
         Ok(())
     }
 
-    /// A heading, and under it what was named: each in a line, and how many more there are.
+    /// Writes a heading, and under it the names: each in a line, and how many more there are.
     pub fn list(&mut self, title: &str, names: &[String], more: u64) -> io::Result<()> {
         self.paragraph(0, &format!("{title}:"))?;
         for name in names {

@@ -1,6 +1,6 @@
 //! Callgrind's output: <https://valgrind.org/docs/manual/cl-format.html>.
 //!
-//! It has the cost of each function's own code, and of its calls by caller, with what they called.
+//! It has the cost of each function's own code, and of its calls by caller, with their callees.
 //! Within a recursion it adds up the cost of each level, so calls within one have no instructions
 //! here.
 
@@ -37,11 +37,11 @@ pub struct Called {
 pub struct Cost {
     /// Calls.
     pub calls: u64,
-    /// Instructions of the calls, with what they called.
+    /// Instructions of the calls, with their callees.
     pub instructions: u64,
 }
 
-/// What the lines are about.
+/// The state of reading the lines: the position that they refer to, and the calls so far.
 struct Reader {
     calls: Calls,
     effort: Effort,

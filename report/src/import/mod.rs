@@ -60,13 +60,13 @@ pub struct Imported {
     pub format: Format,
     /// Name of the program; empty if the profile does not state it.
     pub program: String,
-    /// What was measured.
+    /// The measurements.
     pub content: Content,
-    /// Sentences about what was left out.
+    /// Sentences about the parts that were left out.
     pub notes: Vec<String>,
 }
 
-/// What a profile measures.
+/// The measurements of a profile.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// Samples by stack.
@@ -175,7 +175,7 @@ impl Imported {
     }
 }
 
-/// Decompresses what gzip wrote. It may become much larger, up to the limit of its format.
+/// Decompresses a gzip file. The result may be much larger, up to the limit of its format.
 fn decompressed(bytes: Vec<u8>) -> Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);

@@ -207,7 +207,7 @@ struct Measure {
     at: usize,
     name: String,
     period_ns: u64,
-    /// What a value is divided by to be a number of samples.
+    /// The divisor that makes a value a number of samples.
     divisor: u64,
 }
 

@@ -6,7 +6,7 @@ use super::{Effort, FRAMES_MAX, Result, error};
 use crate::functions::DEPTH_MAX;
 use crate::functions::tables::hash_of;
 
-/// Most nanoseconds of all samples together: half of what a clock of a recording counts.
+/// Most nanoseconds of all samples together: half of the range of a recording's clock.
 const NS_MAX: u64 = u64::MAX / 4;
 
 /// Samples of a program, as a tree of stacks.

@@ -16,7 +16,7 @@ use crate::functions::{FRAMES, columns};
 use crate::program::{CALLERS, INSTRUCTIONS, OWN_INSTRUCTIONS};
 use crate::rows::cpu::{PROFILE, SAMPLES};
 
-/// What was written.
+/// The numbers of written items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Functions.

@@ -1,4 +1,4 @@
-//! What a slow event has that ordinary ones of its site do not have.
+//! The differences of a slow event from ordinary ones of its site.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,15 +15,15 @@ pub const ORDINARY: usize = 3;
 /// Least share of the additional time that a site explains, in percent.
 const EXPLAINED_PERCENT: u64 = 50;
 
-/// The site where most of the additional time of a slow event went: in the event itself, or in what
-/// it led to.
+/// The site where most of the additional time of a slow event went: in the event itself, or in its
+/// effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The site.
     pub site: SiteId,
-    /// What it did in the slow event.
+    /// Its work in the slow event.
     pub work: Work,
-    /// What it does in ordinary ones: the medians.
+    /// Its work in ordinary ones: the medians.
     pub usual: Work,
     /// How long ordinary events take: the median, in ticks.
     pub usual_span: u64,
@@ -31,7 +31,7 @@ pub struct Difference {
     pub ordinary: usize,
 }
 
-/// What a site did in an event.
+/// The work of a site in an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Number of its calls.
@@ -40,7 +40,7 @@ pub struct Work {
     pub ticks: u64,
 }
 
-/// What each site did in an event.
+/// The work of each site in an event.
 type Works = HashMap<SiteId, Work>;
 
 /// States for each unit with a threshold how it differs from ordinary ones of its site and rule.
@@ -84,8 +84,8 @@ fn difference(works: &Works, event: &Event, ordinary: &[(Works, u64)]) -> Option
     is_explained.then_some(Difference { site, work, usual, usual_span, ordinary: ordinary.len() })
 }
 
-/// What each site did in an event, the event itself included. The time of an effect is taken from
-/// its cause, as far as that runs meanwhile.
+/// Returns the work of each site in an event, the event itself included. The time of an effect is
+/// taken from its cause, as far as that runs meanwhile.
 fn works(store: &Store, effects: &EffectsIndex, event: &Event) -> Works {
     let mut works = Works::new();
     let mut seen: HashSet<EventId> = HashSet::from([event.id]);

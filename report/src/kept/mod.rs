@@ -1,4 +1,4 @@
-//! What a recording keeps beyond its window: the events that met a rule, each with why.
+//! The events that a recording keeps beyond its window, each with the rule that it met.
 
 mod differences;
 mod json;
@@ -17,7 +17,7 @@ pub const NO_RULES: &str = "the recording has no rules for events that it keeps:
 /// Kept units, the earliest event first.
 #[derive(Clone, Debug)]
 pub struct KeptUnits {
-    /// What is kept, with all units.
+    /// The kept events, with all units.
     pub kept: Kept,
     /// The units whose event passes a filter.
     pub units: Vec<Unit>,
@@ -32,8 +32,8 @@ pub struct Unit {
     pub event: Event,
     /// True if the event left the window.
     pub is_kept: bool,
-    /// What it has that ordinary events of its site do not have, if it is a slow one and there are
-    /// some to compare it with.
+    /// Its difference from ordinary events of its site, if it is a slow one and there are some to
+    /// compare it with.
     pub difference: Option<Difference>,
 }
 
@@ -64,7 +64,7 @@ impl KeptUnits {
         (all.len() - ordinary, ordinary)
     }
 
-    /// Sentences about what is not kept.
+    /// Returns sentences about events that are not kept.
     fn notes(&self) -> Vec<String> {
         let Kept { gone, unseen_blocks, cut, .. } = self.kept;
         let counted = |number, thing, text: &str| {

@@ -13,7 +13,7 @@ const TOP: usize = 20;
 /// Bytes of a block.
 const BLOCK: u64 = metaspy_format::BLOCK_BYTES as u64;
 
-/// The units, with the rules and what is not kept, as lines.
+/// Returns the units, with the rules and the events that are not kept, as lines.
 pub fn text(store: &Store, kept: &KeptUnits, top: Top) -> Vec<String> {
     let all = &kept.kept;
     let of_rules: Vec<(usize, usize)> =

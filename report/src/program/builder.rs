@@ -37,7 +37,7 @@ pub struct Builder {
     pub(super) hook_costs: Vec<Option<HookCost>>,
 }
 
-/// What identifies a method in several processes: its path with type arguments, its file and its
+/// The identity of a method in several processes: its path with type arguments, its file and its
 /// first line.
 ///
 /// The weaver and the compiler write some of them differently: `src/../other.rs`, and `r#type` for

@@ -24,7 +24,7 @@ pub enum Key {
     Method(SiteId),
 }
 
-/// The kind of an element, with what is known before it runs.
+/// The kind of an element, with its static facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Of {
     /// A crate or a module.
@@ -214,7 +214,7 @@ impl Element {
         self.methods > 0 && self.ran == 0 && !self.is_unresolved()
     }
 
-    /// True for what ran on objects that cannot be distinguished.
+    /// Returns true if it ran on objects that cannot be distinguished.
     pub fn has_unknown_receivers(&self) -> bool {
         let takes_self =
             matches!(&self.of, Of::Method(Some(facts)) if facts.self_kind != SelfKind::None);

@@ -1,4 +1,4 @@
-//! A method: its source, and what profilers measured of it.
+//! A method: its source, and the measurements of profilers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,19 +15,19 @@ use crate::text::grouped;
 pub struct Method {
     /// Its site, as the first recording describes it.
     pub site: RecordedSite,
-    /// What the weaver read from its source; `None` if it was not woven.
+    /// The facts that the weaver read from its source; `None` if it was not woven.
     pub facts: Option<Facts>,
-    /// What profilers measured.
+    /// The measurements of profilers.
     pub profile: MethodProfile,
 }
 
-/// What profilers measured of a method, in all processes.
+/// The measurements of profilers of a method, in all processes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodProfile {
     /// The objects that it was called on; `None` if no profiler looked at objects, or if they
     /// cannot be distinguished.
     pub receivers: Option<Receivers>,
-    /// What it returned.
+    /// The kind of its return values.
     pub returns: Option<Returned>,
     /// Calls that it made to methods with a hook.
     pub calls: u64,
@@ -119,7 +119,7 @@ pub struct Edge {
     pub is_least: bool,
 }
 
-/// What a method returned. The values of two processes merge to the greater one.
+/// The kind of a method's return values. The kinds of two processes merge to the greater one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Returned {
     /// Nothing.

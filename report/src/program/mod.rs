@@ -2,8 +2,8 @@
 //!
 //! The tree is built from recordings alone ([`Program::read`], [`Builder`]). There is one tree, not
 //! one for each front end, so text, JSON, lcov, Cobertura and the crawler print the same ratios. It
-//! contains everything that was woven or observed, also what never ran. A type is identified by the
-//! path where it is defined, whichever module its `impl` blocks are in.
+//! contains everything that was woven or observed, also methods that never ran. A type is
+//! identified by the path where it is defined, whichever module its `impl` blocks are in.
 
 mod builder;
 mod element;

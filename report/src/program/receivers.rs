@@ -59,7 +59,7 @@ pub fn count(
     }
 }
 
-/// What is known of the receivers of the methods in an element.
+/// The receivers of the methods in an element, as far as they are known.
 #[derive(Clone, Copy, Default)]
 struct Within {
     /// The methods whose receivers were counted.
@@ -156,7 +156,7 @@ mod tests {
             &[(3, 9, 5), (3, 9, 6)],
             &[("a", 0, true), ("(functions)", 0, true), ("frame", 0, true)],
         );
-        // What is known beside it is a lower bound.
+        // A known number beside it is a lower bound.
         check(
             &[(3, 9, 5), (3, 1, 5)],
             &[("a", 1, true), ("(functions)", 1, true), ("frame", 1, true)],

@@ -83,8 +83,8 @@ impl Report {
         self.rows.sort_by_key(|row| std::cmp::Reverse(row.cpu().samples));
     }
 
-    /// The totals that rows are shares of. Rows by cause have none: samples are in an event, not in
-    /// what it led to.
+    /// Returns the totals that rows are shares of. Rows by cause have none: samples are in an
+    /// event, not in its effects.
     pub(super) fn cpu_of(store: &Store, by: By) -> Option<CpuTotals> {
         CpuTotals::read(store).filter(|_| !by.is_of_causes())
     }

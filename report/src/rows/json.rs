@@ -1,4 +1,4 @@
-//! The report for programs. `docs/report.md` describes it; what stands there stays.
+//! The report for programs. `docs/report.md` describes it; the members that it describes stay.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The rows of a report: what was counted, by site, subject, cause, type or package.
+//! The rows of a report: counts by site, subject, cause, type or package.
 
 pub mod cpu;
 pub mod json;
@@ -26,7 +26,7 @@ pub use outcomes::{KnownOutcomes, Outcomes};
 pub use profiles::Values;
 pub use sort::Sort;
 
-/// What a row of a report is about.
+/// The kind of a report's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A domain object.
@@ -88,7 +88,7 @@ impl By {
         }
     }
 
-    /// True if the rows are about causes, not about what was called.
+    /// Returns true if the rows are about causes, not about the calls themselves.
     pub fn is_of_causes(self) -> bool {
         matches!(self, By::Cause | By::Sender | By::SenderSubject)
     }
@@ -106,7 +106,7 @@ const OTHERS: u16 = u16::MAX;
 pub struct Report {
     /// The kind of the rows.
     pub by: By,
-    /// What was emitted and where it went.
+    /// The number of emitted events, and where they went.
     pub totals: Totals,
     /// True if every count is exact.
     pub exact: bool,
@@ -116,10 +116,10 @@ pub struct Report {
     pub has_others: bool,
     /// The shares of the rows, in percent.
     pub shares: Shares,
-    /// True if a filter was applied. What a call led to may not pass it, so a total is no part of
-    /// the time of all rows.
+    /// True if a filter was applied. The effects of a call may not pass it, so a total is no part
+    /// of the time of all rows.
     pub is_filtered: bool,
-    /// What is damaged or missing, as sentences.
+    /// Damage and missing files, as sentences.
     pub damage: Vec<String>,
     /// The rows, the most frequent first.
     pub rows: Vec<Row>,
@@ -143,7 +143,7 @@ pub struct Report {
 
 /// A row.
 pub struct Row {
-    /// What it is about.
+    /// The site, subject or other thing that it counts.
     pub key: Key,
     /// The path of the site of a subject, if the rows are about both.
     pub site: Option<String>,
@@ -464,8 +464,8 @@ fn site_row(store: &Store, profiles: &Profiles, site: Option<SiteId>, measure: M
     }
 }
 
-/// The row of a cause by its site. Columns of method profilers are about the site itself, not about
-/// what it caused, and so is the word for its failures.
+/// Returns the row of a cause by its site. Columns of method profilers are about the site itself,
+/// not about its effects, and so is the word for its failures.
 fn cause_row(store: &Store, profiles: &Profiles, row: &store::TallyRow, left: &str) -> Row {
     let without_site = match row.site {
         None => left,

@@ -1,10 +1,10 @@
-//! [`KnownOutcomes`]: whether a zero is a number, or only what no hook has seen.
+//! [`KnownOutcomes`]: whether a zero is a number, or only unseen by the hooks.
 
 use metaspy_probe::SiteId;
 use metaspy_reader::{Measure, RecordedSite, Store};
 
-/// What the hooks of a recording see of the ends of calls. Hooks that only count see no end, and
-/// others see an end, but not what was returned.
+/// The ends of calls that the hooks of a recording see. Hooks that only count see no end, and
+/// others see an end, but not the return value.
 pub struct KnownOutcomes<'s> {
     store: &'s Store,
     /// True if the hooks of all sites see how calls end.
@@ -27,7 +27,7 @@ pub struct Outcomes {
 }
 
 impl<'s> KnownOutcomes<'s> {
-    /// Reads what the hooks of a recording see.
+    /// Reads which ends of calls the hooks of a recording see.
     pub fn of(store: &'s Store) -> KnownOutcomes<'s> {
         KnownOutcomes {
             store,

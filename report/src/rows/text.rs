@@ -170,7 +170,7 @@ pub fn write(
     Ok(())
 }
 
-/// Returns why there is no row. What a filter asks may be known of stored events alone.
+/// Returns why there is no row. The filter may require facts that are known of stored events alone.
 pub fn nothing(report: &Report, store: &Store) -> String {
     let Totals { emitted, folded, counted, .. } = report.totals;
     match folded + counted {
@@ -223,7 +223,7 @@ fn length(ns: i64) -> String {
     time(ns.unsigned_abs())
 }
 
-/// What came from other processes and named no cause.
+/// Returns a sentence about incoming contexts from other processes that named no cause.
 pub fn ignored(malformed: u64) -> String {
     format!(
         "{} malformed: ignored, so what they came with has no cause here",
@@ -258,7 +258,7 @@ fn name(store: &Store) -> String {
     clean(&title).into_owned()
 }
 
-/// What the recording is, and what to distrust.
+/// Writes the state of the recording, and the doubts about its numbers.
 pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Result<()> {
     let totals = &report.totals;
     let header = store.header();

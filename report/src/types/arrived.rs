@@ -19,7 +19,7 @@ pub(super) const UNRESOLVED: &str = "(unresolved)";
 pub struct Types {
     /// The methods, by path.
     pub methods: Vec<MethodTypes>,
-    /// What the woven source declares.
+    /// The declarations of the woven source.
     pub declared: Declared,
     /// Values whose type is not known: behind a table of a trait object, or without a name in the
     /// recording.
@@ -30,8 +30,8 @@ pub struct Types {
     pub notes: Vec<String>,
     /// True if a recording has such a table.
     pub is_recorded: bool,
-    /// True for a part of the methods: traits without a method among them are left out of what
-    /// never arrived.
+    /// True for a part of the methods: traits without a method among them are left out of the types
+    /// that never arrived.
     pub(super) is_part: bool,
     /// The implementations whose methods ran.
     pub(super) ran: BTreeSet<Ran>,

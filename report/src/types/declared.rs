@@ -1,4 +1,4 @@
-//! What the source declares: enums with their variants, traits, and implementations.
+//! The declarations of the source: enums with their variants, traits, and implementations.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use super::{bounds, definitions};
 /// Steps from a trait to its supertraits.
 pub(super) const STEPS: u32 = 8;
 
-/// What the woven source declares.
+/// The declarations of the woven source.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
     /// By the path of an enum, the names of its variants with their discriminants.
@@ -32,7 +32,7 @@ const PRIMITIVES: [&str; 17] = [
 ];
 
 impl Declared {
-    /// Adds what a recording declares.
+    /// Adds the declarations of a recording.
     pub fn add(&mut self, store: &Store) {
         for site in store.sites() {
             let Some((module, _)) = site.module_and_name() else { continue };

@@ -1,5 +1,5 @@
-//! What the types show: how many arrive at a call, what never arrives, and what is declared wider
-//! than needed.
+//! Findings about types: how many arrive at a call, which never arrive, and which are declared
+//! wider than needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ pub struct Unseen {
     pub of: String,
     /// True for an enum.
     pub is_enum: bool,
-    /// What never arrived.
+    /// The types or variants that never arrived.
     pub never: Vec<String>,
     /// The number of all implementations or variants.
     pub all: usize,

@@ -10,12 +10,12 @@ const TOP: usize = 20;
 /// Types of a value that are listed.
 const TYPES: usize = 8;
 
-/// What text has in place of types that were not recorded.
+/// The text in place of types that were not recorded.
 pub const NOT_RECORDED: &str =
     "no types were recorded: run the program with `cargo metaspy run --types`";
 
-/// What arrived where, and what that shows. Values of one plain type are left out, unless all rows
-/// are shown.
+/// Returns the types that arrived, by method and by call, and the findings about them. Values of
+/// one plain type are left out, unless all rows are shown.
 pub fn text(types: &Types, top: Top) -> Vec<String> {
     if !types.is_recorded {
         return vec![NOT_RECORDED.to_owned()];

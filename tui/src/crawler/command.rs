@@ -182,7 +182,7 @@ pub enum Screen {
     Sites,
     /// Threads over time.
     Lanes,
-    /// What the recording states about its program.
+    /// The statements of the recording about its program.
     Findings,
     /// Packages, types and methods; only for recordings that have methods.
     Structure,

@@ -1,4 +1,4 @@
-//! The results of a run: what was woven, and the program with its numbers from all processes.
+//! The results of a run: the woven functions, and the program with its numbers from all processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ use metaspy_weave::wrapper::{
 
 use crate::cargo_metaspy::recordings::Recordings;
 
-/// What was woven.
+/// The woven functions, by package, and the selected ones without a hook.
 #[derive(Debug, Default)]
 pub struct Woven {
     /// Packages, and the number of functions with a hook in each of them.
@@ -52,7 +52,7 @@ pub struct Refused<'w> {
 /// The results of a run.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// What was woven.
+    /// The woven functions.
     pub woven: Woven,
     /// The program. If nothing ran, it has the woven functions without numbers.
     pub run: Run,
@@ -65,8 +65,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads what was woven by this plan, except lists that are outdated and were not written by
-    /// the build, and what was recorded.
+    /// Reads the lists of functions that this plan wove, except lists that are outdated and were
+    /// not written by the build, and the recordings.
     pub fn read(plan: &Plan, earlier: &EarlierLists, run: Option<&Recordings>) -> Results {
         let has_selected = plan.targets.values().any(|target| target.is_woven);
         let mut woven = Woven { has_selected, ..Woven::default() };

@@ -54,7 +54,7 @@ fn warn_if_spent(file: &Path, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-/// Writes what was called how often.
+/// Writes the number of calls of each site.
 fn counts(store: &Store, out: &mut impl Write) -> Result<Ended> {
     let report =
         with_time("counting", || Report::new(store, By::Site, &Filter::default(), Top::default()));

@@ -90,8 +90,8 @@ pub fn attended(page: Option<&Path>) -> Result<Ended> {
 }
 
 /// A number of events to reach. A look opens the recording, which costs more than a frame. So the
-/// next look is where seven eighths of what is left are expected, and soon, because frames differ:
-/// one more in eight frames.
+/// next look is where seven eighths of the remaining events are expected, and soon, because frames
+/// differ: one more in eight frames.
 struct Goal {
     events: Option<u64>,
     frames: u64,

@@ -30,7 +30,7 @@ pub struct CorpusInput {
 enum Origin {
     /// A file. It is read when its turn comes, so a corpus need not fit into memory.
     File(PathBuf),
-    /// What can be read only once: a line of standard input, or a pipe.
+    /// An input that can be read only once: a line of standard input, or a pipe.
     Once(String),
 }
 
@@ -50,16 +50,17 @@ impl CorpusInput {
 /// The inputs of a run, in the order that they are parsed.
 #[derive(Default)]
 pub struct Corpus {
-    /// What was found.
+    /// The inputs.
     pub found: Vec<CorpusInput>,
-    /// What was not taken, and why.
+    /// The files and lines that were left out, with the reasons.
     pub skipped: Skipped,
     /// The files met so far, by the one path that leads to each without links.
     met: HashSet<PathBuf>,
 }
 
 impl Corpus {
-    /// Collects what the command line names: files, directories, `-`; nothing is `-`.
+    /// Collects the inputs that the command line names: files, directories, `-`; no name stands for
+    /// `-`.
     pub fn collect(places: &[PathBuf], globs: &[String]) -> Result<Corpus> {
         let globs = set_of(globs)?;
         let mut corpus = Corpus::default();
@@ -83,7 +84,7 @@ impl Corpus {
                 lines_taken = true;
                 continue;
             }
-            // What was named and is not there is a mistake of the command line; what is only
+            // A named file that does not exist is a mistake of the command line; one that is only
             // unreadable is counted.
             let metadata = match fs::metadata(place) {
                 Ok(metadata) => metadata,

@@ -1,4 +1,5 @@
-//! `metaspy grammar report`: what a whole test run exercised, from the recordings of its processes.
+//! `metaspy grammar report`: the coverage of a whole test run, from the recordings of its
+//! processes.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
@@ -23,7 +24,7 @@ use super::runs::Run;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments;
 
-/// What the recordings of a directory come to.
+/// The sum of the recordings of a directory.
 #[derive(Debug, Serialize)]
 struct Merged {
     /// The version of the JSON.
@@ -51,9 +52,9 @@ struct Merged {
 struct Part {
     file: String,
     process: u64,
-    /// `closed`, `live`, or `killed`: then it holds what happened until then.
+    /// `closed`, `live`, or `killed`: then it holds the parses until then.
     ended: &'static str,
-    /// What the process exited with, if that is known: a test run that failed has another status
+    /// The exit status of the process, if that is known: a test run that failed has another status
     /// than 0.
     exit: Option<u8>,
 }
@@ -74,12 +75,12 @@ struct MergedProduction {
     source: String,
 }
 
-/// Reads the recordings of a directory and writes what they come to.
+/// Reads the recordings of a directory and writes their sum.
 pub fn run(options: &arguments::GrammarReport, out: &mut impl Write) -> Result<Ended> {
     let merged = Merged::read(options)?;
     let report = merged.report();
     let fail_under = options.least.fail_under;
-    // A recording that cannot be read may have what the others lack.
+    // A recording that cannot be read may have the matches that the others lack.
     let is_exact = merged.exact && merged.unreadable.is_empty();
     let is_decided = verdict::undecided(fail_under, &report, is_exact).is_none();
     let failures = verdict::failures(fail_under.filter(|_| is_decided), &report);

@@ -20,7 +20,7 @@ use anyhow::Result;
 use crate::exit::Ended;
 use crate::metaspy::arguments;
 
-/// Runs the inputs through the grammar, or merges what the recordings of a test run contain.
+/// Runs the inputs through the grammar, or merges the recordings of a test run.
 pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
     match &options.merged {
         Some(arguments::Merged::Report(options)) => merged::run(options, out),

@@ -20,12 +20,13 @@ use crate::exit::say;
 use crate::metaspy::arguments;
 use crate::metaspy::progress::Progress;
 
-/// Stack for what is not the parse: reading directories, compiling the grammar, writing the report.
+/// Stack beside that of the parse: for reading directories, compiling the grammar, writing the
+/// report.
 const OWN_STACK: usize = 2 << 20;
 /// Time to compile a grammar. Those of large languages take less than a second.
 const COMPILED_WITHIN: Duration = Duration::from_secs(30);
 
-/// Compiles the grammar, parses the inputs and reports what they exercised.
+/// Compiles the grammar, parses the inputs and reports the coverage.
 ///
 /// `recording` is the file that the parses are recorded into.
 pub fn run(options: &arguments::Grammar, recording: Option<&Path>) -> Result<Report> {
@@ -58,7 +59,7 @@ fn exercise(
     let mut progress = Progress::on_stderr();
     let suite = Suite::new(&grammar).with_limits(limits);
     let mut suite = if options.timed { suite.with_times() } else { suite };
-    // The place in `found` of each input: what is no text gets no number.
+    // The place in `found` of each input: an input that is no text gets no number.
     let mut parsed = Vec::with_capacity(found.len());
     for (at, input) in found.iter().enumerate() {
         progress.update(|| of_inputs("parsed", at, found.len()));
@@ -73,7 +74,7 @@ fn exercise(
     if parsed.is_empty() {
         return Err(say(skipped.no_input()));
     }
-    // What is only tried out is no part of a parse; what it comes to is part of the recording.
+    // Trials of alternatives are no part of a parse; their results are part of the recording.
     let recording = recording.map(Walk::end);
     if suite.needs_explaining() {
         let mut done = 0;

@@ -11,7 +11,7 @@ use metaspy_core::recording::removed_from;
 
 use crate::exit::say;
 
-/// What one run of tests recorded.
+/// The recordings of one run of tests.
 pub struct Run {
     /// Its name; `None` if it has none.
     pub name: Option<String>,

@@ -27,7 +27,7 @@ pub struct Tables {
 /// The types behind tables that were looked for.
 type Looked = HashMap<u64, Option<String>>;
 
-/// By the path and the identity of a program, what was found in it.
+/// By the path and the identity of a program, the types that were found in it.
 static CACHE: Mutex<BTreeMap<(String, String), Looked>> = Mutex::new(BTreeMap::new());
 
 impl Tables {

@@ -14,7 +14,7 @@ pub(super) fn has_parameter(name: &str) -> bool {
         let word = rest[at..].split(|letter: char| !is_of_word(letter)).next().unwrap_or_default();
         rest = &rest[at + word.len()..];
         let is_of_path = before.ends_with("::") || rest.starts_with("::");
-        // Lifetimes, letters, names of associated types, and what the compiler names, such as
+        // Lifetimes, letters, names of associated types, and names of the compiler, such as
         // `{closure#0}`.
         let is_other =
             before.ends_with(['\'', '"', '{', '#']) || rest.trim_start().starts_with('=');

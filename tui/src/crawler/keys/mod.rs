@@ -127,7 +127,7 @@ impl KeyScope {
         }
     }
 
-    /// Returns true for the screens, and false for what opens over them.
+    /// Returns true for the screens, and false for the panels that open over them.
     pub(crate) fn is_on_screens(self) -> bool {
         !matches!(self, KeyScope::Prompt | KeyScope::Palette | KeyScope::Help | KeyScope::Guide)
     }

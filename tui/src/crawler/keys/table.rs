@@ -1,7 +1,7 @@
 //! Table of keys, with the names and the sentences of all commands.
 //!
 //! Dispatch, the help, the hints at the bottom, the palette and the documentation read it. With a
-//! table for each, they could differ from what a key does; a test compares `docs/crawler.md`.
+//! table for each, they could differ from the keys; a test compares `docs/crawler.md`.
 
 use metaspy_reader::control::Change;
 use ratatui::crossterm::event::KeyCode::{

@@ -1,4 +1,4 @@
-//! Screen of findings: what the recording states about its program, with the evidence of the
+//! Screen of findings: the statements of the recording about its program, with the evidence of the
 //! finding under the cursor. The texts and the numbers are those of `metaspy findings`.
 
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub struct Details {
     pub title: String,
     /// Kind of the finding; empty for other rows.
     pub kind: String,
-    /// What is said about it.
+    /// The texts about it.
     pub parts: Vec<Part>,
 }
 

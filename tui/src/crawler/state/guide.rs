@@ -35,7 +35,8 @@ impl Guide {
         format!(" {} of {}: {} ", self.at + 1, self.cards.len(), self.cards[self.at].title)
     }
 
-    /// Returns what the key of a binding does at the open card; `None` if it does nothing there.
+    /// Returns the hint for the key of a binding at the open card; `None` if the key does nothing
+    /// there.
     pub fn hint(&self, binding: &Binding) -> Option<&'static str> {
         match binding.command {
             Command::NextCard if self.at + 1 == self.cards.len() => Some("close"),

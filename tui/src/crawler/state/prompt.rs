@@ -21,7 +21,7 @@ pub enum Purpose {
     Mark,
     /// To export the listed events.
     Export,
-    /// To write rules for what stays.
+    /// To write rules for the events that stay.
     Rule,
 }
 

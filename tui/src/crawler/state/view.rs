@@ -60,7 +60,7 @@ pub struct View {
     pub browser: BrowserView,
     /// Lanes over time.
     pub lanes: LanesView,
-    /// What the recording states about its program.
+    /// The statements of the recording about its program.
     pub findings: FindingsView,
     /// Tree of productions.
     pub productions: ProductionsView,

@@ -26,8 +26,8 @@
 //! Profilers", section 5).
 //!
 //! A screen that is a table computes the values of its columns in Rust; its file selects, orders
-//! and names them. Files have no formulas, because values differ by what is known (losses, a live
-//! program, a tree), and users change only what is shown.
+//! and names them. Files have no formulas, because values differ by the known facts (losses, a live
+//! program, a tree), and users change only the shown columns.
 
 mod declared;
 mod parse;
