@@ -448,7 +448,7 @@ impl Number {
         }
     }
 
-    /// Returns the number of a method. The measure has what only its events know.
+    /// Returns the number of a method. The measure has the numbers that only its events know.
     fn of_method(self, method: &Method, measure: &Measure, store: &Store) -> u64 {
         match self {
             Number::Count => method.executions,

@@ -11,12 +11,12 @@ use metaspy_reader::Store;
 use metaspy_report::findings::text::{self, Part};
 use metaspy_report::findings::{self, Finding, Findings};
 
-/// Finding that is listed, with what its diagnostic says.
+/// Finding that is listed, with the texts of its diagnostic.
 #[derive(Clone, Debug)]
 pub struct RecordedFinding {
     /// The finding.
     pub finding: Finding,
-    /// What is said of it below its title.
+    /// The texts below its title.
     pub parts: Vec<Part>,
     /// Recording that states it.
     pub recording: PathBuf,

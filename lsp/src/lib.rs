@@ -15,7 +15,7 @@
 //! - `outliner`: the thread that reads long texts.
 //! - `declarations`: positions of other functions, for links.
 //! - `heat`: classes of a metric.
-//! - `findings`: what recordings state about their programs.
+//! - `findings`: statements of recordings about their programs.
 //! - `views`: hovers, lenses, hints, findings, symbols, heat.
 //! - `server`: the protocol.
 //! - [`install`]: the plugins of editors.

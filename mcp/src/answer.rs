@@ -1,7 +1,7 @@
 //! Answers: structured content and a short text, which fit into a size together.
 //!
-//! The list of an answer is cut to the size. Then the answer has the exact number of what is left
-//! out, and a cursor with which the same call goes on.
+//! The list of an answer is cut to the size. Then the answer has the exact number of omitted items,
+//! and a cursor with which the same call goes on.
 
 use metaspy_report::text::{clean, clean_lines, grouped};
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 pub const BYTES: usize = 8 * 1024;
 /// The bytes that a call may ask for.
 pub const BYTES_ALLOWED: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
-/// Characters of a text in an answer. What is longer is cut. The next number counts where not even
+/// Characters of a text in an answer. A longer text is cut. The next number counts where not even
 /// one item fits.
 const CHARACTERS: [usize; 4] = [1200, 400, 150, 50];
 /// Bytes of a result around its content.
@@ -22,7 +22,7 @@ const FRAME: usize = 120;
 /// at most.
 const SENTENCES: [&str; 2] = ["notes", "gaps"];
 
-/// An error in words, with what to do.
+/// An error in words, with a remedy.
 #[derive(Debug)]
 pub struct ToolError(String);
 
@@ -107,7 +107,7 @@ impl Answer {
         }
     }
 
-    /// Gives the list no cursor: what is left out cannot be listed.
+    /// Gives the list no cursor: the omitted items cannot be listed.
     pub fn without_cursor(mut self) -> Answer {
         if let Some(list) = &mut self.list {
             list.place = None;
@@ -230,7 +230,7 @@ fn json_bytes(value: &impl Serialize) -> usize {
     serde_json::to_string(value).map_or(0, |json| json.len())
 }
 
-/// Removes control characters from all texts and keys, and cuts what has more characters.
+/// Removes control characters from all texts and keys, and cuts those that have more characters.
 fn cleaned(value: &mut Value, characters: usize) {
     match value {
         Value::String(text) => *text = clean(&shortened(text, characters)).into_owned(),

@@ -23,9 +23,9 @@ pub struct Child(process::Child);
 pub struct Ended {
     /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it wrote to standard output, or the end of it.
+    /// Its standard output, or the end of it.
     pub out: Vec<u8>,
-    /// What it wrote to standard error, or the end of it.
+    /// Its standard error, or the end of it.
     pub error: Vec<u8>,
 }
 
@@ -68,7 +68,7 @@ impl Child {
             }
             thread::sleep(INTERVAL);
         };
-        // What it left running may hold its outputs open, and is not waited for.
+        // Programs that it left running may hold its outputs open, and are not waited for.
         Ok(Ended { code: status.code(), out: out.text(), error: error.text() })
     }
 }

@@ -7,8 +7,8 @@
 //!
 //! - `server`: the protocol. A call runs on a thread of its own, with `watch` for progress and
 //!   cancellation.
-//! - `tools`: one file for each group of tools; `arguments` parses what all of them accept.
-//! - `session`: what the tools work on.
+//! - `tools`: one file for each group of tools; `arguments` parses the arguments that they share.
+//! - `session`: the state that the tools share.
 //! - `library`: the recordings that may be read, and those that are open.
 //! - `child`: programs that run for a call.
 //! - `answer`: structured content and text that fit into a size, with a cursor for the rest.

@@ -2,7 +2,8 @@
 //!
 //! A call may name the recordings that the server was started with, those of running processes of
 //! this user, and files in the directory that the server was started in. Other files are not
-//! opened. An open recording is kept with what was computed from it, until its file is another one.
+//! opened. An open recording is kept with the results that were computed from it, until its file is
+//! another one.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ const REPORT_ROWS: usize = 1 << 14;
 pub struct Library {
     /// The directory that the server was started in.
     workspace: PathBuf,
-    /// What the server was started with: files, directories, processes and names.
+    /// The arguments of the server: files, directories, processes and names.
     arguments: Vec<PathBuf>,
     cache: Mutex<Vec<Cached>>,
 }
@@ -77,7 +78,7 @@ pub struct Opened {
     computed: Arc<Computed>,
 }
 
-/// What was computed from a recording.
+/// The results that were computed from a recording.
 #[derive(Default)]
 struct Computed {
     effects: Mutex<Option<EffectsIndex>>,
@@ -88,7 +89,7 @@ struct Computed {
     outcomes: Recent<Outcome>,
 }
 
-/// Results of the last calls, each with what was asked. Pages of a list ask the same.
+/// Results of the last calls, each with its question. Pages of a list ask the same.
 struct Recent<T>(Mutex<Vec<(String, Arc<T>)>>);
 
 impl<T> Default for Recent<T> {
@@ -329,7 +330,7 @@ impl Library {
         let cached = match kept {
             Some(cached) => cached,
             None => {
-                // The stamp comes first: what is written after it makes it an old one.
+                // The stamp comes first: a write after it makes it an old one.
                 let stamps = stamps();
                 let store = open(chosen)?;
                 let names = chosen.iter().map(|known| known.name.clone()).collect();
@@ -420,7 +421,7 @@ impl Opened {
             return Ok(result);
         }
         let result = Arc::new(compute()?);
-        // What an interrupted call computed is incomplete.
+        // The result of an interrupted call is incomplete.
         watch.check()?;
         if has_ended && is_kept(&result) {
             recent.keep(question, result.clone());

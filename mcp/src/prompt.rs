@@ -1,4 +1,4 @@
-//! What the server tells an agent about itself, and its prompt.
+//! The description that the server gives to agents, and its prompt.
 
 /// The name of the prompt.
 pub const NAME: &str = "why-is-this-slow";

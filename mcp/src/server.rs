@@ -34,14 +34,14 @@ use crate::watch::Watch;
 
 /// The scheme of the addresses of recordings.
 const SCHEME: &str = "metaspy:recording/";
-/// Resources in a list. What is left out has a cursor.
+/// Resources in a list. The rest has a cursor.
 const RESOURCES: usize = 100;
 /// The time between two messages of a call that reports nothing itself.
 const TICK: Duration = Duration::from_secs(1);
 /// The time in which calls end after the client has gone.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a server is started with.
+/// The options of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Recordings: files, directories, processes, and names of live recordings.
@@ -177,7 +177,8 @@ impl ServerHandler for Server {
         let result =
             self.work(&context, move |server, watch| server.answer(at, arguments, watch)).await;
         if request.name == "recordings" {
-            // Who asks what is recorded asks next what is wrong, and reads the answer first.
+            // A client that lists the recordings asks for findings next, and reads the answer
+            // first.
             let server = self.clone();
             tokio::task::spawn_blocking(move || {
                 let is_closing = server.is_closing.clone();

@@ -1,4 +1,4 @@
-//! What the tools work on, and the arguments that several of them have.
+//! The state that the tools share, and the arguments that several of them have.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::shell::Pattern;
 /// Items of a list that are made for one answer, before it is cut to its size.
 pub const ITEMS: usize = 400;
 
-/// What the tools work on.
+/// The state that the tools share.
 pub struct Session {
     /// The recordings.
     pub recordings: Library,
@@ -45,8 +45,8 @@ pub fn check(filter: &Filter, store: &Store, notes: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-/// Returns what to do about a recording whose calls have no events, so that an agent does not look
-/// for them.
+/// Returns advice about a recording whose calls have no events, so that an agent does not look for
+/// them.
 pub fn only_counted(store: &Store) -> Option<String> {
     let Totals { stored, folded, counted, .. } = store.totals();
     (stored + folded == 0 && counted > 0).then(|| {
@@ -57,7 +57,7 @@ pub fn only_counted(store: &Store) -> Option<String> {
 }
 
 /// Returns sentences about the parts that a recording should hold and does not: an answer may lack
-/// what is there.
+/// their events.
 pub fn missing(store: &Store) -> Vec<String> {
     let absent = store.absent_files().map(|absent| absent.to_string());
     store.missing().iter().cloned().chain(absent).collect()

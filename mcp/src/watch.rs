@@ -36,8 +36,8 @@ impl Watch {
         !(self.is_cancelled)()
     }
 
-    /// Does the work of the call. What it reads of recordings ends early, with an error, when
-    /// nobody waits for the answer any more.
+    /// Does the work of the call. Its reads of recordings end early, with an error, when nobody
+    /// waits for the answer any more.
     pub fn interruptible<T>(
         &self,
         work: impl FnOnce() -> Result<T, ToolError>,

@@ -76,8 +76,8 @@ pub struct Comparison {
     pub was: Option<String>,
 }
 
-/// Numbers of a method that are bounds. Some of its calls may come from elsewhere, and some of what
-/// was counted may have found no room in a recording.
+/// Numbers of a method that are bounds. Some of its calls may come from elsewhere, and some counts
+/// may have found no room in a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// True if the numbers of calls are upper bounds.

@@ -62,7 +62,7 @@ pub struct Graph {
     pub bounds: Bounds,
     /// Calling contexts of all calls, if they were recorded. They make numbers below a root exact.
     pub contexts: Option<Contexts>,
-    /// What the numbers are, if they are no times of calls.
+    /// The quantity of the numbers, if they are no times of calls.
     pub measured: Option<Measured>,
     /// Graphs of the samples and instructions of the same run.
     pub profiles: Vec<Graph>,
@@ -109,7 +109,7 @@ pub struct Method {
     pub has_more_objects: bool,
     /// Instructions in the method's own code; `None` if they were not counted.
     pub instructions: Option<Instructions>,
-    /// True if its hook sees what each call returns, which takes time of the call.
+    /// True if its hook sees the return value of each call, which takes time of the call.
     pub shows_returned: bool,
     /// Summary of the returned values; `None` if they were not recorded.
     pub returns: Option<Returned>,
@@ -382,7 +382,7 @@ impl Graph {
         self.measured.as_ref().map_or("time", |measured| &measured.amount)
     }
 
-    /// Returns the word for what the width of a box counts: `call` or `sample`.
+    /// Returns the word for the unit of a box's width: `call` or `sample`.
     pub fn count_word(&self) -> &'static str {
         self.measured.as_ref().map_or("call", |measured| measured.count)
     }

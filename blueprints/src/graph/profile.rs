@@ -1,5 +1,5 @@
-//! Graphs of what was added up by stack: samples of `metaspy sample` and of other tools, and the
-//! instructions of callgrind.
+//! Graphs of numbers that were added up by stack: samples of `metaspy sample` and of other tools,
+//! and the instructions of callgrind.
 //!
 //! Their methods are all functions of the program, with hooks or without. Nobody counted their
 //! calls, so the width of a box is the number of samples, unless calls are known.
@@ -16,11 +16,11 @@ use super::{Call, Graph, Method, Owner, OwnerKind};
 pub struct Measured {
     /// Name of the profile: `samples` or `instructions`.
     pub profile: String,
-    /// What the height of a box is: `processor time`, `instructions`.
+    /// The quantity of a box's height: `processor time`, `instructions`.
     pub amount: String,
     /// Unit of these numbers, which are in the place of nanoseconds.
     pub unit: Unit,
-    /// What the width of a box counts: `sample`, or `call`.
+    /// The unit of a box's width: `sample`, or `call`.
     pub count: &'static str,
 }
 
@@ -166,7 +166,7 @@ impl Graph {
     }
 }
 
-/// Name of a function, and what it belongs to.
+/// Name of a function, and its owner.
 #[derive(Debug, PartialEq, Eq)]
 struct Named {
     owner: Owner,

@@ -19,7 +19,8 @@ pub struct LeastLetters {
     pub of_type: usize,
     /// Label of a module.
     pub of_module: usize,
-    /// Label of either with larger letters than others, because the frame holds what takes time.
+    /// Label of either with larger letters than others, because the frame holds methods that take
+    /// time.
     pub large: usize,
 }
 

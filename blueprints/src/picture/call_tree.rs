@@ -83,7 +83,7 @@ pub struct CallTree {
     pub(crate) tallest_ns: u64,
     /// Notes on the methods that are left out.
     pub notes: Vec<String>,
-    /// What the findings of the recording are about.
+    /// The methods that the findings of the recording are about.
     pub marks: Marks,
 }
 

@@ -56,8 +56,8 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     by_fill.sort_by_key(|&at| (Reverse(numbers[at][2]), at));
     let sides = |at: usize| (side(numbers[at][1], most[1]), side(numbers[at][0], most[0]));
     let marks = Marks::new(graph, options.findings.as_ref());
-    // What a finding is about has a mark, for which a small box has room beside it. A large part of
-    // the whole has a name.
+    // A method that a finding is about has a mark, for which a small box has room beside it. A
+    // large part of the whole has a name.
     let whole: u64 = numbers.iter().map(|of| of[0]).fold(0, u64::saturating_add);
     // Boxes at places cover each other, so only marks have room beside them.
     let is_large = |at: usize| {

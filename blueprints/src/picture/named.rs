@@ -1,5 +1,5 @@
-//! Labels of boxes in frames. A method with a part of the time that matters, and one that a
-//! finding is about, has its whole name; others have what fits in their boxes.
+//! Labels of boxes in frames. A method with a part of the time that matters, and one that a finding
+//! is about, has its whole name; others have the part that fits in their boxes.
 
 use std::collections::{BTreeMap, HashMap};
 

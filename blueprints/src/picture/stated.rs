@@ -15,7 +15,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Finds what the first findings are about in a graph.
+    /// Finds the methods in a graph that the first findings are about.
     pub fn new(graph: &Graph, findings: Option<&Findings>) -> Marks {
         Marks { methods: first(findings).map(|finding| methods_of(finding, graph)).collect() }
     }

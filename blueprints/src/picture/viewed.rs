@@ -20,7 +20,7 @@ use crate::view::{CHANNELS, Viewed};
 /// Maximum number of rows of the list.
 const LISTED: usize = 100;
 
-/// Boxes of a picture, and what is around them.
+/// Boxes of a picture, and their frames, edges and notes.
 struct Drawn {
     nodes: Vec<Node>,
     frames: Vec<Frame>,

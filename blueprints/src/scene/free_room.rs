@@ -14,7 +14,7 @@ use super::{
 const STRIP: f64 = 16.0;
 /// Maximum number of strips of a page. Heights come from recordings, which may be damaged.
 const STRIPS: f64 = 4_096.0;
-/// Space between a label and what is at its right side, besides its margin.
+/// Space between a label and the next item at its right side, besides its margin.
 const APART: f64 = 4.0;
 /// Half of the width of a line between boxes, with the space around it.
 const STROKE: f64 = 1.5;
@@ -23,9 +23,9 @@ const LEAST_LETTERS: usize = 14;
 /// Maximum number of boxes whose labels are lengthened.
 const BOXES: usize = 3_000;
 
-/// Lengthens the labels beside the boxes of a tree up to what is at their right sides, or up to the
-/// right side of the page, and returns the size of the page. A box without a label gets one where
-/// there is room. Each box has a name. No two labels below one box become equal.
+/// Lengthens the labels beside the boxes of a tree up to the next items at their right sides, or up
+/// to the right side of the page, and returns the size of the page. A box without a label gets one
+/// where there is room. Each box has a name. No two labels below one box become equal.
 pub(crate) fn use_free_room(
     nodes: &mut [Node],
     edges: &[Edge],

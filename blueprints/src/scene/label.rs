@@ -203,7 +203,7 @@ impl Distinct {
     }
 
     /// Takes the first free way to cut a name. If the name that has the middle cut differs only in
-    /// what this cut hides, another cut shows the difference.
+    /// the part that this cut hides, another cut shows the difference.
     fn free(&mut self, name: &str, letters: usize) -> Option<String> {
         let other = self.taken.get(&fit_middle(name, letters));
         let telling = other.and_then(|other| telling_cut(name, other, letters));
@@ -240,7 +240,7 @@ pub struct Name {
     pub marks: String,
     /// The name itself.
     pub text: String,
-    /// What stands in its place if a box beside it has that name.
+    /// The text in its place if a box beside it has the same name.
     pub path: String,
     /// Signs after it.
     pub signs: String,

@@ -133,7 +133,7 @@ pub enum Border {
     /// Thin line.
     #[default]
     Thin,
-    /// A frame around the box: its source has changed, or it has what a view frames.
+    /// A frame around the box: its source has changed, or its view frames such methods.
     Changed,
 }
 
@@ -154,12 +154,12 @@ pub struct Stated {
 pub struct Statement {
     /// Word of the kind: `repeated`.
     pub kind: String,
-    /// Share that it costs, and what the share is of: `38 % of the time`.
+    /// Share that it costs, and the total of the share: `38 % of the time`.
     pub cost: String,
     /// One sentence, without a full stop.
     pub title: String,
-    /// What is said below the title: the evidence, and then places, certainty and advice, each
-    /// after its word.
+    /// The texts below the title: the evidence, and then places, certainty and advice, each after
+    /// its word.
     pub parts: Vec<Part>,
     /// Indices of its boxes, the most important first; empty if the picture has none of them.
     pub nodes: Vec<usize>,

@@ -1,4 +1,4 @@
-//! The findings: what a picture shows, and the numbers that prove it.
+//! The findings: each about a picture, with the numbers that prove it.
 
 use crate::recorded::{Failure, Run, change, draw, record};
 
@@ -14,7 +14,7 @@ pub fn all() -> Result<usize, Failure> {
     Ok(report.failed)
 }
 
-/// What was printed.
+/// Prints the findings, and counts those that do not hold.
 #[derive(Default)]
 struct Report {
     failed: usize,
@@ -51,7 +51,7 @@ fn page_rank(report: &mut Report) -> Result<(), Failure> {
     page(report, "structural", &run, "page_rank")
 }
 
-/// Two caches whose picture says "1:1" with what they are to save.
+/// Two caches whose picture says "1:1" with the work that they are to save.
 fn layout(report: &mut Report) -> Result<(), Failure> {
     report.title("taffy 0.15.1: two caches of a grid's items never hit in this page");
     let run = record("layout", &["taffy"])?;
@@ -117,7 +117,7 @@ fn page(report: &mut Report, kind: &str, run: &Run, name: &str) -> Result<(), Fa
     Ok(())
 }
 
-/// Two versions of one crate: what the newer one calls again.
+/// Two versions of one crate: the newer one repeats calls.
 fn patterns(report: &mut Report) -> Result<(), Failure> {
     report.title("regex-syntax 0.6.29 → 0.8.11: printing a class reads both ends of each range again");
     let old = record("regex_old", &["regex_syntax"])?;

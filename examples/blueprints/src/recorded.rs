@@ -58,7 +58,7 @@ pub fn draw(kind: &str, recordings: &[&Path], name: &str) -> Result<PathBuf, Fai
     Ok(page)
 }
 
-/// What an evolution shows of a method.
+/// The marks of a method in an evolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// True if it has more calls.
@@ -67,7 +67,7 @@ pub struct Change {
     pub is_changed: bool,
 }
 
-/// What the evolution of two runs shows of the method with this path.
+/// Returns the marks of the method with this path in the evolution of two runs.
 pub fn change(old: &Run, new: &Run, path: &str) -> Result<Change, Failure> {
     let mut draw = metaspy(&["blueprint", "evolution"], &[&old.recording, &new.recording]);
     let json = draw.args(["--json", "--threshold", "0"]).output();

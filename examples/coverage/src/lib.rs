@@ -1,7 +1,7 @@
 //! A sheet of icons: one SVG file with a `symbol` for each, as web pages have them.
 //!
-//! Nothing here depends on metaspy. `README.md` has what `cargo metaspy test` found below it, in
-//! roxmltree.
+//! Nothing here depends on metaspy. `README.md` has the findings of `cargo metaspy test` below it,
+//! in roxmltree.
 #![forbid(unsafe_code)]
 
 use roxmltree::{Document, Error, Node};
@@ -14,12 +14,12 @@ pub struct Sheet<'t> {
     document: Document<'t>,
 }
 
-/// What is wrong, and where.
+/// A problem, and its place.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The line, from 1.
     pub line: u32,
-    /// What is wrong.
+    /// The description.
     pub what: String,
 }
 
@@ -39,7 +39,7 @@ impl<'t> Sheet<'t> {
         self.icons().filter_map(|icon| icon.attribute("id")).collect()
     }
 
-    /// What people read where an icon is not shown.
+    /// Returns the text that people read where an icon is not shown.
     pub fn title(&self, name: &str) -> Option<&str> {
         self.icon(name)?.children().find(|child| child.has_tag_name("title"))?.text()
     }

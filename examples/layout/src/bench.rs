@@ -5,7 +5,7 @@ use taffy::NodeId;
 use crate::changes::Change;
 use crate::tree::{Content, Overrun, Scene};
 
-/// What a re-layout has to do.
+/// The work of a re-layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// Every node is dirty.

@@ -118,7 +118,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// What kind of box a node is.
+    /// Describes the box of a node.
     fn kind(&self, node: NodeId) -> String {
         let it = &self.scene[node];
         let height = it.place.size.height;

@@ -12,7 +12,7 @@ use crate::tree::{Overrun, Painted, Scene};
 /// threads need it set.
 pub const STACK: usize = 8 << 20;
 
-/// A page, and what happens to it.
+/// A page, and its changes.
 #[derive(Debug)]
 pub struct Story {
     scene: Scene,
@@ -31,14 +31,14 @@ pub struct Until<'a> {
     pub stop: Option<&'a AtomicBool>,
 }
 
-/// What happened in a frame.
+/// The result of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// Its number; the first layout of the page is frame 0.
     pub number: u64,
     /// Changes of the page.
     pub changes: usize,
-    /// What was painted.
+    /// The painted nodes.
     pub painted: Painted,
 }
 

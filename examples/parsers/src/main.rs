@@ -19,7 +19,7 @@ mod spy;
 use metaspy::prelude::*;
 use metaspy::productions::with_input;
 
-/// What the parsers read.
+/// The inputs of the parsers.
 const INPUTS: [&str; 6] = ["7", "1 + 2", "2 * (3 + 4)", "1.5 * 2", "2 * 0.25", "(1 + "];
 
 type Parse = fn(&str) -> Option<f64>;
@@ -31,8 +31,8 @@ const LIBRARIES: [(&str, Parse); 3] = [
     ("lalrpop_sums", lalrpop_sums::parse),
 ];
 
-/// What a library did: the accepted inputs, and for each production its name, and how often it was
-/// entered and matched.
+/// The coverage by a library: the accepted inputs, and for each production its name, and how often
+/// it was entered and matched.
 struct Coverage {
     accepted: usize,
     productions: Vec<(&'static str, u64, u64)>,

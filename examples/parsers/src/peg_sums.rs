@@ -1,6 +1,6 @@
 //! The language in peg. One rule, `spied`, makes an activation of the rule that it is given.
 //!
-//! peg reads a rejected input twice, the second time to find what it expected. Both count.
+//! peg reads a rejected input twice, the second time to find the expected tokens. Both count.
 
 use metaspy::{Site, production};
 

@@ -5,10 +5,10 @@
 //! certain. The calls of one name in one function are recorded together, so a name that a function
 //! contains twice has no hint. A receiver may also be wrapped: `clone` of a `Vec` calls `clone` of
 //! its elements, and only its caller is recorded. So the method must be one of a trait of woven
-//! code, and the source must leave open what implements this trait: the signature of the function,
-//! the bounds of the `impl` block or the trait around it, or a field of its type. The function must
-//! run no code without hooks but its own, and the receivers of a call on a parameter must have
-//! arrived at this parameter.
+//! code, and the source must leave the implementation of this trait open: the signature of the
+//! function, the bounds of the `impl` block or the trait around it, or a field of its type. The
+//! function must run no code without hooks but its own, and the receivers of a call on a parameter
+//! must have arrived at this parameter.
 
 use std::collections::HashMap;
 

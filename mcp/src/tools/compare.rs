@@ -178,7 +178,7 @@ fn run(
     filter: &Filter,
     notes: &mut Vec<String>,
 ) -> Result<(String, Store), ToolError> {
-    // A version may lack what the other one has.
+    // A version may lack sites or subjects of the other one.
     if let Err(error) = check(filter, &opened.store, notes) {
         notes.push(format!("{}: {error}", opened.names.join(", ")));
     }

@@ -1,4 +1,4 @@
-//! The tools `event`, `causes` and `effects`: single events, and what connects them.
+//! The tools `event`, `causes` and `effects`: single events, and their connections.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};

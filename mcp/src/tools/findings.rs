@@ -1,4 +1,4 @@
-//! The tools `findings` and `explain`: what a recording states about its program.
+//! The tools `findings` and `explain`: statements of a recording about its program.
 
 use metaspy_reader::Selector;
 use metaspy_report::findings::{self, Cost, Finding, Findings, State, kinds, text};
@@ -214,7 +214,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     Ok(Answer::new(summary, &output).with_list("findings", lines, start, shown.len() as u64))
 }
 
-/// States what is not listed, and what was not looked for. Silence means nothing without it.
+/// States how many findings are not listed, and which kinds were not looked for. Silence means
+/// nothing without it.
 fn summary(headline: &str, small: u64, not_looked_for: &[NotLookedFor], is_silent: bool) -> String {
     let mut summary = format!("{headline}.");
     if small > 0 {

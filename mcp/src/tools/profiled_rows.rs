@@ -16,7 +16,7 @@ use crate::library::Opened;
 use crate::session::ITEMS;
 use crate::shell::CommandLine;
 
-/// What a row is about.
+/// The kind of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Profiled {
     Function,

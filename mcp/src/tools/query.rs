@@ -16,7 +16,7 @@ use crate::shell::CommandLine;
 /// Bytes of a result that are read at most.
 const BYTES: usize = 32 << 20;
 
-/// What its warnings begin with.
+/// The beginning of its warnings.
 const PREFIX: &str = "metaspy query: ";
 
 /// Arguments of the tool.
@@ -51,7 +51,7 @@ pub struct Output {
 /// Answers a call.
 pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer, ToolError> {
     let program = session.engine.as_ref().expect("the tool is there with its program");
-    // What may be read is decided here, and the program gets the paths.
+    // The readable files are decided here, and the program gets the paths.
     let opened = session.recordings.open(input.recording.as_deref())?;
     let mut arguments: Vec<OsString> = vec!["query".into()];
     match &input.sql {

@@ -1,4 +1,4 @@
-//! The tool `recordings`: what can be read.
+//! The tool `recordings`: lists the readable recordings.
 
 use metaspy_reader::Store;
 use metaspy_report::rows;

@@ -40,12 +40,12 @@ pub struct Input {
     pub(super) top: Option<u32>,
 }
 
-/// What a row is about.
+/// The kind of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RowsBy {
-    /// What a report counts.
+    /// A row of a report.
     Of(By),
-    /// What a profiler or the sampler wrote into a table of its own.
+    /// A row of a profiler's own table, or of the sampler's.
     Profiled(Profiled),
 }
 
@@ -297,7 +297,7 @@ impl RowOut {
         let self_ns = row.self_ns(store);
         let wall_ns = row.wall_ns(store);
         let outcomes = known_outcomes.of_calls(row.site_id, measure);
-        // Of these, zero is what a reader expects.
+        // Of these, zero is the value that a reader expects.
         let some = |number: u64| (number > 0).then_some(number);
         let percent = |share: Option<f64>| share.map(hundredths);
         RowOut {

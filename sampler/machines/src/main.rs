@@ -1,7 +1,7 @@
 //! The two benchmarks of *A detailed VM profiler for the Cog VM* (section 4), `benchFib` and
 //! `benchmark`: in Rust, in bytecode with an interpreter, in WebAssembly under wasmtime, and by a
-//! JIT with Cranelift. Each machine registers what its code was made from, so that
-//! `metaspy sample -- metaspy-machines bytecode` shows ranges of bytecodes as the paper does.
+//! JIT with Cranelift. Each machine registers the source of its code, so that `metaspy sample --
+//! metaspy-machines bytecode` shows ranges of bytecodes as the paper does.
 
 mod interpreter;
 mod jit;

@@ -4,7 +4,7 @@
 //! ([`metaspy_format::profile`]), instead of a file beside the recording. So every front end shows
 //! them, and merged recordings add them up. They are appended when the process has ended: nobody
 //! else writes then, and the counts are stored last. Functions and frames are numbered by hashes of
-//! what they are, so those of several processes are the same rows.
+//! their identity, so those of several processes are the same rows.
 
 mod functions;
 

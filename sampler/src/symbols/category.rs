@@ -3,7 +3,7 @@
 //! owners of the code.
 //!
 //! Hooks are metaspy's code, and not that of the woven function that they were inlined into. A
-//! reader asks what the program costs and what the observation costs.
+//! reader asks for the cost of the program and for that of the observation.
 
 use serde::Serialize;
 

@@ -34,8 +34,8 @@ fn pages(count: usize, links: usize) -> Graph<(), ()> {
     graph
 }
 
-/// The same ranks. What a page gets from all others is computed once in a round, and then corrected
-/// at each link.
+/// The same ranks. The rank that a page gets from all others is computed once in a round, and then
+/// corrected at each link.
 pub fn page_rank_by_links(graph: &Graph<(), ()>, damping: f64, rounds: usize) -> Vec<f64> {
     let count = graph.node_count();
     let pages = count as f64;

@@ -1,4 +1,4 @@
-//! What happens to the page, frame by frame. The same seed makes the same changes.
+//! The changes of the page, frame by frame. The same seed makes the same changes.
 
 mod dice;
 mod script;

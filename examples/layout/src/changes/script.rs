@@ -1,4 +1,4 @@
-//! The script: who changes what, when.
+//! The script of all changes: who makes them, and when.
 
 use taffy::NodeId;
 
@@ -29,7 +29,7 @@ struct Typist {
     erased: usize,
 }
 
-/// What typists write.
+/// The text that typists write.
 const LINE: &str = " and one more thing that nobody had thought of before";
 
 /// Rows that a table or list may grow by.
@@ -75,7 +75,7 @@ impl Script {
             changes.push(if full { Change::Trim { node } } else { Change::Append { node } });
         }
         if self.dice.once_in(32) {
-            // What was hidden is shown before something else is hidden, so that most of the page
+            // The hidden section is shown before another one is hidden, so that most of the page
             // stays on screen.
             let node = self.hidden.take().or_else(|| {
                 self.hidden = self.dice.pick(&self.sections);

@@ -1,4 +1,4 @@
-//! What a tag means without a style of its own: the few rules of a browser's style sheet that
+//! The defaults of a tag without a style of its own: the few rules of a browser's style sheet that
 //! change sizes.
 
 use taffy::prelude::{auto, length};
@@ -50,8 +50,8 @@ pub(super) fn flow(tag: &str) -> Flow {
     }
 }
 
-/// The style of a tag that has a box. `font` is what it inherits, and is changed to what it passes
-/// on.
+/// Returns the style of a tag that has a box. `font` is the inherited font, and is changed to the
+/// one for its children.
 pub(super) fn style(tag: &str, font: &mut Font) -> Style {
     let mut style = Style { display: Display::Block, ..Style::default() };
     font.size *= match tag {
@@ -95,7 +95,7 @@ pub(super) fn style(tag: &str, font: &mut Font) -> Style {
     style
 }
 
-/// What a tag changes in the look of its text, be it a box or part of a line.
+/// Changes the font for the text of a tag, be it a box or part of a line.
 pub(super) fn face(tag: &str, font: &mut Font) {
     match tag {
         "b" | "strong" | "th" | "dt" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => font.bold = true,

@@ -60,7 +60,7 @@ impl Page {
         Ok(Page { name: name.to_owned(), dom })
     }
 
-    /// What the page is called.
+    /// Returns the name of the page.
     pub fn name(&self) -> &str {
         &self.name
     }

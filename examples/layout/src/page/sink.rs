@@ -1,4 +1,5 @@
-//! Where the parser puts what it finds. It watches the limits, as the parser itself has none.
+//! The sink of the parser, which collects the nodes of the page. It watches the limits, as the
+//! parser itself has none.
 
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
@@ -186,7 +187,7 @@ impl TreeSink for Sink {
         }
     }
 
-    // What a template holds is never shown, so it may stay where it is.
+    // The content of a template is never shown, so it may stay where it is.
     fn get_template_contents(&self, target: &usize) -> usize {
         *target
     }

@@ -1,6 +1,6 @@
 //! Inline styles: the values of a `style` attribute, given to taffy's own readers.
 //!
-//! What is unknown or unreadable is left out, as in a browser.
+//! Unknown or unreadable declarations are left out, as in a browser.
 
 use std::str::FromStr;
 

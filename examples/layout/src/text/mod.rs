@@ -23,7 +23,7 @@ struct Run {
     atom: Option<f32>,
 }
 
-/// What is never broken.
+/// A piece of text that is never broken.
 #[derive(Clone, Copy, Debug)]
 struct Word {
     width: f32,

@@ -9,7 +9,7 @@ use crate::changes::Change;
 
 #[observe(only)]
 impl Scene {
-    /// Makes a change, and makes dirty what depends on it.
+    /// Makes a change, and marks the nodes that depend on it as dirty.
     pub fn make(&mut self, change: Change) {
         let node = change.node().unwrap_or(self.root);
         self.change(node.into(), change, current());

@@ -1,5 +1,5 @@
-//! Plain counters: what was done, without any profiler. They check the profiler, and serve where
-//! there is none.
+//! Plain counters of the work, without any profiler. They check the profiler, and serve where there
+//! is none.
 
 /// How often each thing was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub struct Counts {
     pub dirtied: u64,
     /// Re-layouts: the cache had no answer.
     pub layouts: u64,
-    /// Re-layouts with no change at the node, below it or above it, which gave what had been known
-    /// before.
+    /// Re-layouts with no change at the node, below it or above it, which gave the earlier result
+    /// again.
     pub needless: u64,
     /// Re-layouts of hidden nodes.
     pub hidden: u64,

@@ -1,4 +1,4 @@
-//! What is dirty, and why.
+//! The dirty nodes, and why they are dirty.
 //!
 //! A change makes its node dirty and every node above it, as their layouts were made from its. Each
 //! of them remembers every change that did so, until the next layout.
@@ -67,7 +67,7 @@ impl Scene {
         }
     }
 
-    /// Remembers a change of `node`, and makes dirty what depends on it.
+    /// Remembers a change of `node`, and marks the nodes that depend on it as dirty.
     pub(super) fn dirty(&mut self, node: NodeId, change: Change, event: Option<EventId>) {
         let reason = self.causes.len() as u32;
         self.causes.push(Cause { change, event });

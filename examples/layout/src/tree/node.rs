@@ -10,7 +10,7 @@ use crate::text::Text;
 pub struct Node {
     /// The element it stands for; empty for text beside other boxes.
     pub tag: Box<str>,
-    /// What it holds.
+    /// Its content.
     pub content: Content,
     /// How it is laid out.
     pub style: Style,
@@ -36,7 +36,7 @@ pub struct Node {
     pub(super) changed: bool,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Debug)]
 pub enum Content {
     /// Other boxes.

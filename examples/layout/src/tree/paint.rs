@@ -1,4 +1,4 @@
-//! Painting: a walk over what the window shows.
+//! Painting: a walk over the visible part of the page.
 
 use taffy::{Display, NodeId, Point};
 
@@ -6,7 +6,7 @@ use metaspy::observe;
 
 use super::Scene;
 
-/// What a frame painted.
+/// The result of painting a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Painted {
     /// Nodes painted.
@@ -36,7 +36,7 @@ impl Scene {
         top
     }
 
-    /// Paints a node and what is in it. What lies outside the window is passed over.
+    /// Paints a node and its children. Nodes outside the window are passed over.
     #[observe(subject = (&self.owner, node))]
     fn paint(&mut self, node: u64, at: Point<f32>, painted: &mut Painted) {
         let id = NodeId::from(node);

@@ -95,7 +95,7 @@ impl Scene {
     }
 }
 
-/// What is written in a new row.
+/// Returns the text of a cell in a new row.
 fn words(row: usize, column: usize) -> String {
     const WORDS: [&str; 7] =
         ["tracking issue", "unstable", "x86_64", "feature gate", "no", "accepted", "see above"];

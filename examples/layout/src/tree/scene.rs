@@ -110,7 +110,7 @@ impl Scene {
         self.window
     }
 
-    /// What has been done so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -119,7 +119,7 @@ impl Scene {
     pub fn label(&self, id: NodeId) -> String {
         let node = &self[id];
         let number = u64::from(id);
-        // A page may call its elements what it likes, terminal escapes included.
+        // The names of elements in a page are arbitrary, terminal escapes included.
         let tag = if node.tag.is_empty() {
             "text".into()
         } else {
@@ -131,7 +131,8 @@ impl Scene {
         }
     }
 
-    /// One frame: makes the changes, lays out what is dirty, and paints what the window shows.
+    /// One frame: makes the changes, lays out the dirty nodes, and paints the visible part of the
+    /// page.
     #[observe(subject = (&self.owner, 0u64))]
     pub fn frame(&mut self, changes: &[Change], scroll: f32) -> Result<Painted, Overrun> {
         changes.iter().for_each(|&change| self.make(change));
@@ -139,7 +140,7 @@ impl Scene {
         Ok(self.paint_window(scroll))
     }
 
-    /// Lays out what is dirty, and forgets the causes.
+    /// Lays out the dirty nodes, and forgets the causes.
     pub fn relayout(&mut self) -> Result<(), Overrun> {
         self.work = Self::WORK;
         self.compute();

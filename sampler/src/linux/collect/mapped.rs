@@ -103,7 +103,7 @@ fn is_mapped(file: &File, map: &Map) -> bool {
 
 /// Maps a file into this process, and returns the kernel's description of the mapping.
 fn own_mapping(file: &File) -> Option<Map> {
-    // SAFETY: nothing reads the mapping, so no other process can change what is read.
+    // SAFETY: nothing reads the mapping, so no reader sees a change by another process.
     let mapped = unsafe { Mmap::map(file) }.ok()?;
     let start = mapped.as_ptr() as u64;
     let maps = fs::read("/proc/self/maps").ok()?;

@@ -152,7 +152,7 @@ pub fn install() -> io::Result<i32> {
         (middle..=last).chain(first..middle).find(|&signal| current(signal) == libc::SIG_DFL);
     let signal = free.ok_or_else(|| io::Error::other("the program uses every real-time signal"))?;
     // SAFETY: the structure is plain data and valid when it is all zero; the handler has the
-    // signature that SA_SIGINFO requires, and does only what a handler may do.
+    // signature that SA_SIGINFO requires, and does nothing that is forbidden in a handler.
     let done = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as *const () as usize;
