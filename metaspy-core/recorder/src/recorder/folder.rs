@@ -286,9 +286,9 @@ impl Folder {
         }
     }
 
-    /// Adds the time of a call to the rows that count the calls around it. A kill before the next
-    /// event may leave this out, or count it in addition to an event that is still stored: the time
-    /// of one call.
+    /// Adds the time of a call, which the row of a call around it counts already, to the rows of
+    /// such time. A kill before the next event may leave this out, or count it in addition to an
+    /// event that is still stored: the time of one call.
     fn add_again(&mut self, tables: Tables<'_>, (key, who): (u64, u64), more: Addition) {
         for again in more.inside.again.into_iter().flatten() {
             let (key, who) = again.row(key, who);
