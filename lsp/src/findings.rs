@@ -16,7 +16,7 @@ use metaspy_report::findings::{self, Finding, Findings};
 pub struct RecordedFinding {
     /// The finding.
     pub finding: Finding,
-    /// The texts below its title.
+    /// The evidence, and then places, certainty and advice.
     pub parts: Vec<Part>,
     /// Recording that states it.
     pub recording: PathBuf,

@@ -26,7 +26,7 @@ pub use recordings::summary_of;
 
 /// A tool, with the function that answers.
 pub struct Entry {
-    /// The description that a client lists.
+    /// The name, description and schema that a client lists.
     pub tool: Tool,
     answer: Box<Answering>,
 }

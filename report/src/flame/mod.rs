@@ -84,7 +84,7 @@ pub struct Stacks {
     pub is_difference: bool,
 }
 
-/// The meaning of the width of a frame.
+/// A measure of frames, which gives them their width.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measure {
     /// Name, such as `calls` or `wall time`.

@@ -11,7 +11,7 @@ pub const COLUMNS: usize = 80;
 /// Names that a list shows before the number of further ones.
 const NAMES: usize = 20;
 
-/// The output of the text.
+/// Writes text in lines, and wraps its paragraphs.
 pub struct Page<'a, W: Write> {
     out: &'a mut W,
     /// True if the terminal can show reverse video.

@@ -60,7 +60,7 @@ pub struct Imported {
     pub format: Format,
     /// Name of the program; empty if the profile does not state it.
     pub program: String,
-    /// The measurements.
+    /// Samples, or calls with their costs.
     pub content: Content,
     /// Sentences about the parts that were left out.
     pub notes: Vec<String>,

@@ -16,7 +16,7 @@ use crate::functions::{FRAMES, columns};
 use crate::program::{CALLERS, INSTRUCTIONS, OWN_INSTRUCTIONS};
 use crate::rows::cpu::{PROFILE, SAMPLES};
 
-/// The numbers of written items.
+/// Numbers of the functions, frames and samples that were written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Functions.

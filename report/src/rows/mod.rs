@@ -143,7 +143,7 @@ pub struct Report {
 
 /// A row.
 pub struct Row {
-    /// The site, subject or other thing that it counts.
+    /// The path of a site, a type or a package, or the key of a subject.
     pub key: Key,
     /// The path of the site of a subject, if the rows are about both.
     pub site: Option<String>,

@@ -52,7 +52,7 @@ pub struct Details {
     pub title: String,
     /// Kind of the finding; empty for other rows.
     pub kind: String,
-    /// The texts about it.
+    /// Evidence and advice of a finding, or the reason for another row.
     pub parts: Vec<Part>,
 }
 
