@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Everything that must hold before a commit: format, clippy, tests, sampled machines, docs, examples, Loom, a quick fuzz, benchmark smoke
-# runs, instructions of hooks, sanitizers, and `scale/` if its sources or the recording's format changed.
+# Everything that must hold before a commit: format, clippy, tests, docs, examples, Loom, a quick fuzz, benchmark smoke runs,
+# instructions of hooks, sanitizers, sampled machines if the sampler changed, and `scale/` if its sources or the recording's
+# format did.
 #
 #   ./check.sh          all of it
 #   ./check.sh --fast   format, clippy and tests
@@ -82,8 +83,14 @@ step "clippy, switched off" cargo clippy -p metaspy --no-default-features --feat
 step "tests of allocations" linted test --workspace --features metaspy/allocations --test allocations
 discard
 if [ "${1:-}" != "--fast" ]; then
-    step "machines" cargo test --manifest-path sampler/machines/Cargo.toml --target-dir target/machines -- --nocapture
-    if [ -n "${METASPY_CHECK_ONCE:-}" ]; then rm -rf target/machines; fi
+    # A compiler of virtual machines takes long to build, so what was checked before is not checked again.
+    if [ "$(sampler/machines/digest.sh)" = "$(cat sampler/machines/checked)" ]; then
+        echo "machines: unchanged since they were checked"
+    else
+        step "machines" cargo test --manifest-path sampler/machines/Cargo.toml --target-dir target/machines -- --nocapture
+        if [ -n "${METASPY_CHECK_ONCE:-}" ]; then rm -rf target/machines; fi
+        sampler/machines/digest.sh >sampler/machines/checked
+    fi
     step "packages" cargo package --workspace --no-verify --allow-dirty --quiet
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
     # Not optimised, as the tests have them: their own tests ran with those of the workspace.
