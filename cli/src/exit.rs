@@ -59,7 +59,7 @@ pub fn complain(command: &str, message: &(impl fmt::Display + ?Sized)) {
 
 /// States each gate that cannot be decided. They are the error of the command, unless another gate
 /// failed: a failure counts, whatever is missing elsewhere.
-pub fn end_undecided(mut doubts: Vec<String>, has_failed: bool) -> anyhow::Result<()> {
+pub(crate) fn end_undecided(mut doubts: Vec<String>, has_failed: bool) -> anyhow::Result<()> {
     let last = if has_failed { None } else { doubts.pop() };
     doubts.iter().for_each(|doubt| complain("metaspy", doubt));
     last.map_or(Ok(()), |last| Err(say(last)))

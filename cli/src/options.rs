@@ -78,7 +78,7 @@ pub enum JsonFile {
 }
 
 /// Parses a percentage.
-pub fn parse_percent(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("write a percentage from 0 to 100, such as 95 or 97.5".into()),
@@ -102,12 +102,12 @@ impl TopOption {
 
 impl JsonOption {
     /// True if JSON takes the place of the text on standard output.
-    pub fn replaces_text(&self) -> bool {
+    pub(crate) fn replaces_text(&self) -> bool {
         self.json == Some(JsonFile::StandardOutput)
     }
 
     /// True if there is JSON.
-    pub fn is_requested(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         self.json.is_some()
     }
 

@@ -84,7 +84,7 @@ impl<'a> Declarations<'a> {
 
     /// Returns the address and the line of the function with this path, or `None` if several have
     /// it.
-    pub fn address_of(&self, path: &str) -> Option<String> {
+    pub(crate) fn address_of(&self, path: &str) -> Option<String> {
         let (file, range) = self.of(path)?;
         Some(format!("{}#L{}", uri::of_path(&file)?.as_str(), range.start.line + 1))
     }

@@ -1,7 +1,7 @@
 //! Search for the traits that a file declares.
 
 /// Returns the names of the traits that a file declares at the beginning of a line.
-pub fn traits_in(text: &str) -> Vec<String> {
+pub(crate) fn traits_in(text: &str) -> Vec<String> {
     let words = |line: &str| {
         let (header, rest) = line.split_once("trait ")?;
         let is_visibility = |word: &str| word == "unsafe" || word.starts_with("pub");

@@ -79,7 +79,7 @@ impl Document {
     }
 
     /// Sets the outline of a state. Returns false if it is not the present one.
-    pub fn set_outline(&self, state: u64, outline: Outline) -> bool {
+    pub(crate) fn set_outline(&self, state: u64, outline: Outline) -> bool {
         state == self.state && self.outline.set(outline).is_ok()
     }
 
@@ -102,7 +102,7 @@ impl Document {
     /// Returns the state that answers requests: this state, or an earlier state if this state
     /// exceeds a bound or is not read yet. Without an earlier state, nothing answers until it is
     /// read.
-    pub fn answering(&self) -> Option<&Document> {
+    pub(crate) fn answering(&self) -> Option<&Document> {
         let earlier = self.earlier.as_deref();
         if self.is_awaited() {
             return earlier;

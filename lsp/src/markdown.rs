@@ -72,12 +72,12 @@ impl Text {
     }
 
     /// Ends a line.
-    pub fn end_of_line(self) -> Text {
+    pub(crate) fn end_of_line(self) -> Text {
         self.words("\n")
     }
 
     /// Ends a paragraph.
-    pub fn end_of_paragraph(self) -> Text {
+    pub(crate) fn end_of_paragraph(self) -> Text {
         self.words("\n\n")
     }
 

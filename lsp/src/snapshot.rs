@@ -43,7 +43,7 @@ impl Snapshot {
     ///
     /// Several workspaces may contain the file as a dependency, but the numbers of its own
     /// workspace come first.
-    pub fn model_of(&self, file: &Path) -> Option<&Model> {
+    pub(crate) fn model_of(&self, file: &Path) -> Option<&Model> {
         let around = self.models.iter().filter(|model| file.starts_with(&model.root));
         let own = around.max_by_key(|model| model.root.components().count());
         match own {
@@ -182,7 +182,7 @@ impl Model {
     }
 
     /// Adds the findings of the recordings.
-    pub fn add_findings(&mut self, found: Vec<RecordedFinding>) {
+    pub(crate) fn add_findings(&mut self, found: Vec<RecordedFinding>) {
         for found in found {
             if let Some(site) = found.finding.sites.first().filter(|site| !site.file.is_empty()) {
                 self.findings.entry(resolve(&self.root, &site.file)).or_default().push(found);
@@ -216,7 +216,7 @@ impl Model {
     }
 
     /// Returns the element with this key, from the newest version that has it.
-    pub fn element_with(&self, key: &Key) -> Option<&Element> {
+    pub(crate) fn element_with(&self, key: &Key) -> Option<&Element> {
         let (version, at) = *self.places_of(key).first()?;
         Some(&self.parts[version].program.elements[at])
     }
@@ -305,7 +305,7 @@ impl Model {
     }
 
     /// Returns the numbers of each function of a file, in its present code.
-    pub fn numbers_of(&self, file: &Path) -> impl Iterator<Item = Numbers> {
+    pub(crate) fn numbers_of(&self, file: &Path) -> impl Iterator<Item = Numbers> {
         let places = self.files.get(file).map_or(&[][..], Vec::as_slice);
         let functions: BTreeSet<usize> = places
             .iter()
@@ -358,7 +358,7 @@ impl Model {
     }
 
     /// Returns the types at the method with this path, in the calls by each of these methods.
-    pub fn types_at_calls<'m>(
+    pub(crate) fn types_at_calls<'m>(
         &'m self,
         places: &'m [usize],
         path: &'m str,
@@ -377,7 +377,7 @@ impl Model {
     }
 
     /// Number of values whose types found no room in the recordings.
-    pub fn lost_types(&self) -> u64 {
+    pub(crate) fn lost_types(&self) -> u64 {
         self.parts.iter().map(|part| part.types.lost).sum()
     }
 
@@ -406,13 +406,13 @@ impl Model {
     ///
     /// These are functions, methods of types, and methods of traits that a woven file declares.
     /// Code of other crates may call methods of other traits, such as `clone` and `next`.
-    pub fn is_called_directly(&self, path: &str) -> bool {
+    pub(crate) fn is_called_directly(&self, path: &str) -> bool {
         self.facts_of(path)
             .is_some_and(|facts| facts.of_trait.as_ref().is_none_or(|name| self.has_trait(name)))
     }
 
     /// Returns true if a woven file declares a trait with this name.
-    pub fn has_trait(&self, name: &str) -> bool {
+    pub(crate) fn has_trait(&self, name: &str) -> bool {
         let read = |path: &PathBuf| {
             files::read_text(path).map(|text| traits_in(&text)).unwrap_or_default()
         };
@@ -421,7 +421,7 @@ impl Model {
 
     /// Returns true if all functions whose path ends with this name have a hook, or `None` if no
     /// function is known.
-    pub fn has_hook(&self, name: &str) -> Option<bool> {
+    pub(crate) fn has_hook(&self, name: &str) -> Option<bool> {
         let hooked = self.hooked.get_or_init(|| {
             let mut hooked = HashMap::new();
             for named in self.by_path.values() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lsp_types::Uri;
 
 /// Returns the path of a `file:` address on this machine, or `None` for any other address.
-pub fn to_path(uri: &str) -> Option<PathBuf> {
+pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     // The authority may be empty, or the name of this machine.
     let path = rest.strip_prefix("localhost").unwrap_or(rest);

@@ -25,12 +25,12 @@ pub struct Workspace {
 
 impl Workspace {
     /// Returns the default target directory of `cargo metaspy`.
-    pub fn woven_target(&self) -> PathBuf {
+    pub(crate) fn woven_target(&self) -> PathBuf {
         self.target.join("metaspy")
     }
 
     /// Returns true if a program was built in this workspace.
-    pub fn has_built(&self, program: &Path) -> bool {
+    pub(crate) fn has_built(&self, program: &Path) -> bool {
         program.starts_with(&self.target) || program.starts_with(&self.root)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// Bytes of an answer, if the call names no other number.
 pub const BYTES: usize = 8 * 1024;
 /// The bytes that a call may ask for.
-pub const BYTES_ALLOWED: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
+pub(crate) const BYTES_ALLOWED: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
 /// Characters of a text in an answer. A longer text is cut. The next number counts where not even
 /// one item fits.
 const CHARACTERS: [usize; 4] = [1200, 400, 150, 50];
@@ -86,7 +86,7 @@ impl Answer {
     }
 
     /// Names the list that is cut to the size. Its place is a number of items.
-    pub fn with_list(
+    pub(crate) fn with_list(
         self,
         key: &'static str,
         lines: Vec<String>,
@@ -108,7 +108,7 @@ impl Answer {
     }
 
     /// Gives the list no cursor: the omitted items cannot be listed.
-    pub fn without_cursor(mut self) -> Answer {
+    pub(crate) fn without_cursor(mut self) -> Answer {
         if let Some(list) = &mut self.list {
             list.place = None;
         }
@@ -116,7 +116,7 @@ impl Answer {
     }
 
     /// As [`Answer::with_list`], for a list with places of its own.
-    pub fn with_placed_list(self, list: List) -> Answer {
+    pub(crate) fn with_placed_list(self, list: List) -> Answer {
         Answer { list: Some(list), ..self }
     }
 

@@ -81,7 +81,7 @@ impl Client {
     /// # Errors
     ///
     /// Returns a sentence that states why the text cannot have the entry.
-    pub fn added_to(
+    pub(crate) fn added_to(
         self,
         text: &str,
         program: &str,

@@ -222,7 +222,7 @@ impl Library {
 
     /// Searches the recording for findings before they are asked for, if it is clear which
     /// recording is meant and if that has ended.
-    pub fn search_ahead(&self, watch: &Watch) {
+    pub(crate) fn search_ahead(&self, watch: &Watch) {
         let search = || {
             let opened = self.open(None)?;
             if !opened.store.grows() {
@@ -235,7 +235,7 @@ impl Library {
     }
 
     /// Opens the runs of one version, each by itself: those of this list, or those in a directory.
-    pub fn open_runs(&self, wanted: &str) -> Result<Vec<Opened>, ToolError> {
+    pub(crate) fn open_runs(&self, wanted: &str) -> Result<Vec<Opened>, ToolError> {
         let chosen = self.chosen(wanted, &self.known())?;
         let [directory] = &chosen[..] else {
             return chosen.into_iter().map(|known| self.opened(&[known])).collect();
@@ -368,7 +368,7 @@ impl Cached {
 
 impl Opened {
     /// Returns the index of effects, built once and read on while the recording is written.
-    pub fn with_effects<T>(
+    pub(crate) fn with_effects<T>(
         &self,
         watch: &Watch,
         read: impl FnOnce(&EffectsIndex) -> T,

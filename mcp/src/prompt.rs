@@ -3,9 +3,9 @@
 /// The name of the prompt.
 pub const NAME: &str = "why-is-this-slow";
 /// The title of the prompt.
-pub const TITLE: &str = "Why is this slow";
+pub(crate) const TITLE: &str = "Why is this slow";
 /// The description of the prompt.
-pub const DESCRIPTION: &str = "Goes from findings to the objects, the cause and the line";
+pub(crate) const DESCRIPTION: &str = "Goes from findings to the objects, the cause and the line";
 
 /// Instructions of the server.
 pub const INSTRUCTIONS: &str = "\

@@ -22,7 +22,7 @@ pub struct Session {
 }
 
 /// Parses the filter of a call. Without one, every event passes.
-pub fn filter_of(text: Option<&str>) -> Result<Filter, ToolError> {
+pub(crate) fn filter_of(text: Option<&str>) -> Result<Filter, ToolError> {
     match text {
         Some(text) => text.parse().map_err(|error| ToolError::new(format!("filter: {error}"))),
         None => Ok(Filter::all()),

@@ -32,7 +32,7 @@ impl CommandLine {
     }
 
     /// Adds an option with a value, if there is one.
-    pub fn with_some(self, option: &str, value: Option<impl Into<String>>) -> CommandLine {
+    pub(crate) fn with_some(self, option: &str, value: Option<impl Into<String>>) -> CommandLine {
         match value {
             Some(value) => self.with(option, value),
             None => self,

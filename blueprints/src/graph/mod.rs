@@ -378,12 +378,12 @@ impl Graph {
     }
 
     /// Returns the word for these numbers: `time`, `processor time`, `instructions`.
-    pub fn amount_word(&self) -> &str {
+    pub(crate) fn amount_word(&self) -> &str {
         self.measured.as_ref().map_or("time", |measured| &measured.amount)
     }
 
     /// Returns the word for the unit of a box's width: `call` or `sample`.
-    pub fn count_word(&self) -> &'static str {
+    pub(crate) fn count_word(&self) -> &'static str {
         self.measured.as_ref().map_or("call", |measured| measured.count)
     }
 

@@ -123,7 +123,7 @@ pub fn line(size: f64) -> f64 {
 }
 
 /// Returns the width of a text with letters of this size, with the space around it.
-pub fn text_width(text: &str, size: f64) -> f64 {
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     MARGIN + letters(text) as f64 * LETTER * size / SIZE
 }
 
@@ -301,7 +301,7 @@ fn cut_at(name: &str, start: usize, kept: usize) -> String {
 }
 
 /// Keeps the end of a name: `…types::grid_item`.
-pub fn fit_end(name: &str, letters: usize) -> String {
+pub(crate) fn fit_end(name: &str, letters: usize) -> String {
     let count = name.chars().count();
     if count <= letters {
         return name.to_owned();

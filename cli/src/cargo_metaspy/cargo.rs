@@ -12,10 +12,10 @@ use anyhow::{Result, bail};
 use metaspy_weave::runtime::build_dir;
 
 /// The error message if cargo does not start.
-pub const NO_CARGO: &str = "cannot start cargo: put it in PATH, or set CARGO to its path";
+pub(crate) const NO_CARGO: &str = "cannot start cargo: put it in PATH, or set CARGO to its path";
 
 /// The subcommand that runs each test in a process of its own.
-pub const NEXTEST: &str = "nextest";
+pub(crate) const NEXTEST: &str = "nextest";
 
 /// A cargo, and its arguments.
 pub struct Cargo {
@@ -130,7 +130,7 @@ impl Cargo {
     }
 
     /// The directory of the profile, in a target directory.
-    pub fn profile_dir(&self, command: &str) -> String {
+    pub(crate) fn profile_dir(&self, command: &str) -> String {
         let has = |flags: [&str; 2]| {
             self.arguments.iter().any(|argument| flags.iter().any(|flag| argument == flag))
         };
@@ -144,12 +144,12 @@ impl Cargo {
     }
 
     /// True if `--profile` selects one.
-    pub fn names_profile(&self) -> bool {
+    pub(crate) fn names_profile(&self) -> bool {
         self.value("--profile").is_some()
     }
 
     /// True if tests, benchmarks or examples may be built.
-    pub fn builds_tests(&self, command: &str) -> bool {
+    pub(crate) fn builds_tests(&self, command: &str) -> bool {
         const FLAGS: [&str; 5] =
             ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
         let builds = |argument: &OsString| {
@@ -197,7 +197,7 @@ impl Cargo {
 }
 
 /// True for a subcommand that runs tests.
-pub fn runs_tests(command: &str) -> bool {
+pub(crate) fn runs_tests(command: &str) -> bool {
     command == "test" || command == NEXTEST
 }
 

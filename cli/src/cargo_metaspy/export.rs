@@ -24,7 +24,7 @@ use crate::cargo_metaspy::text::opened;
 use crate::exit::{cannot_write, say};
 
 /// Writes JSON to standard output.
-pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
+pub(crate) fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let json = Json { more: more(results, options) };
     match json.export(&results.run, &mut out).and_then(|_| out.flush()) {

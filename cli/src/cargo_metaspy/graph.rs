@@ -142,7 +142,7 @@ impl Crate {
     }
 
     /// True if it may use the dependencies of tests.
-    pub fn is_for_developers(&self) -> bool {
+    pub(crate) fn is_for_developers(&self) -> bool {
         self.kind.iter().any(|kind| matches!(kind.as_str(), "test" | "bench" | "example"))
     }
 }
@@ -218,7 +218,7 @@ impl Graph {
     }
 
     /// True if the programs of a package have a core of their own.
-    pub fn has_core(&self, package: &Package, for_developers: bool) -> bool {
+    pub(crate) fn has_core(&self, package: &Package, for_developers: bool) -> bool {
         let reached = self.reached([package.id.as_str()], |id| for_developers && id == package.id);
         self.packages
             .iter()
@@ -226,7 +226,7 @@ impl Graph {
     }
 
     /// True if a package of the workspace has programs or tests with a core of their own.
-    pub fn has_own_core(&self) -> bool {
+    pub(crate) fn has_own_core(&self) -> bool {
         self.packages.iter().any(|package| self.is_member(package) && self.has_core(package, true))
     }
 

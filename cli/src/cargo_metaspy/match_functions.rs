@@ -212,7 +212,7 @@ impl Search {
 
 impl Search {
     /// Fails if a selector of callers matches no selected function.
-    pub fn check_callers(&self, callers: &Selector) -> Result<()> {
+    pub(crate) fn check_callers(&self, callers: &Selector) -> Result<()> {
         let mut names = self.selected.iter().map(String::as_str);
         if names.any(|name| callers.matches(name)) {
             return Ok(());

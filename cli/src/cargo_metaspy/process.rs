@@ -12,7 +12,7 @@ use crate::cargo_metaspy::cargo::NO_CARGO;
 
 /// Waits for the end of cargo. Ctrl-C ends the program, and this command reports the run until
 /// then.
-pub fn to_end(cargo: &mut Command) -> Result<ExitStatus> {
+pub(crate) fn to_end(cargo: &mut Command) -> Result<ExitStatus> {
     // Programs do not inherit a handler. They would inherit that the signal is ignored.
     flag::register(SIGINT, Arc::new(AtomicBool::new(false))).context("cannot handle Ctrl-C")?;
     cargo.status().context(NO_CARGO)

@@ -153,7 +153,10 @@ pub fn check(graph: &Graph, profilers: &[PathBuf], is_core_needed: bool) -> Resu
 }
 
 /// Adds the profilers to the stamps of programs, so that a changed profiler links them again.
-pub fn stamp_targets(targets: &mut BTreeMap<PathBuf, Target>, core: Option<&Core>) -> Result<()> {
+pub(crate) fn stamp_targets(
+    targets: &mut BTreeMap<PathBuf, Target>,
+    core: Option<&Core>,
+) -> Result<()> {
     let Some(core) = core.filter(|core| !core.profilers.is_empty()) else { return Ok(()) };
     let mut hasher = DefaultHasher::new();
     for library in [&core.library].into_iter().chain(&core.profilers) {

@@ -58,7 +58,7 @@ impl Recordings {
 
     /// Sets the environment of programs: they count their calls, or with `METASPY_MODE=full` record
     /// them as events, and start these profilers. Their counts survive an abort.
-    pub fn set_environment(&self, cargo: &mut Command, profilers: &Requested) {
+    pub(crate) fn set_environment(&self, cargo: &mut Command, profilers: &Requested) {
         let dir = self.dir();
         let around = dir.parent().unwrap_or(dir);
         let run = dir.file_name().unwrap_or_default();

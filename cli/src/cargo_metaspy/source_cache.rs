@@ -36,7 +36,7 @@ pub struct CachedCrate {
 }
 
 /// The functions of these crates, in the same order. The cache is in this directory.
-pub fn of_all(crates: &[&Crate], dir: &Path) -> Vec<CachedCrate> {
+pub(crate) fn of_all(crates: &[&Crate], dir: &Path) -> Vec<CachedCrate> {
     let reader = env::current_exe().ok().map(File::at);
     let (started, is_reported, next) =
         (Instant::now(), AtomicBool::new(false), AtomicUsize::new(0));

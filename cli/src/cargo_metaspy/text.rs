@@ -26,7 +26,7 @@ const ALLOCATIONS: usize = 20;
 
 /// The cost of hooks that record whatever the environment of a program requests, beside lighter
 /// ones.
-pub const WHOLE_HOOKS: &str = "these hooks record whatever METASPY_RECORD, _MODE and _PROFILE request. A counted call takes 54 \
+pub(crate) const WHOLE_HOOKS: &str = "these hooks record whatever METASPY_RECORD, _MODE and _PROFILE request. A counted call takes 54 \
     instructions on x86-64; `run` and `test` weave lighter hooks where they can, which take 11 and 18";
 
 /// The result of a run without recordings.
@@ -169,7 +169,7 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
 }
 
 /// The reasons of functions below attributes of unknown effect, which an option weaves.
-pub fn below_attributes(woven: &Woven) -> Vec<String> {
+pub(crate) fn below_attributes(woven: &Woven) -> Vec<String> {
     reasons(woven.skipped.iter().filter(|left| left.is_below_attribute()))
 }
 

@@ -89,7 +89,7 @@ fn stopped_by_signals() -> Result<Arc<AtomicBool>> {
 }
 
 /// Writes a file. One that cannot be written to its end is as it was before.
-pub fn into_file(format: Format, selection: &Selection<'_>, file: &Path) -> Result<Written> {
+pub(crate) fn into_file(format: Format, selection: &Selection<'_>, file: &Path) -> Result<Written> {
     let mut out = match format {
         Format::Spy => OutputFile::create_recording(file),
         _ => OutputFile::create(file),

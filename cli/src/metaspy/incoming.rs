@@ -53,7 +53,7 @@ impl Incoming {
     }
 
     /// The recording, while it arrives.
-    pub fn in_background(self) -> Result<Store> {
+    pub(crate) fn in_background(self) -> Result<Store> {
         let receiver = self.receiver;
         std::thread::Builder::new().name("stream".into()).spawn(move || receiver.run())?;
         Ok(self.store)

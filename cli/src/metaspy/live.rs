@@ -51,7 +51,7 @@ pub fn open(path: &Path) -> Result<Store> {
 }
 
 /// Opens a file, or the live recording with this name or of this process. `-` is standard input.
-pub fn open_named(source: &Path) -> Result<Store> {
+pub(crate) fn open_named(source: &Path) -> Result<Store> {
     let path = path_of(source)?;
     if path == Path::new(incoming::STANDARD) { incoming::open()?.read_all() } else { open(&path) }
 }

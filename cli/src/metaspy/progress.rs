@@ -22,13 +22,13 @@ pub struct Progress<W: Write = Stderr> {
 
 impl Progress {
     /// A line on standard error, if that is a terminal.
-    pub fn on_stderr() -> Self {
+    pub(crate) fn on_stderr() -> Self {
         Progress::new(io::stderr(), io::stderr().is_terminal())
     }
 }
 
 /// Does work whose steps are not counted. The line of it shows the time that it took so far.
-pub fn with_time<T>(what: &str, work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_time<T>(what: &str, work: impl FnOnce() -> T) -> T {
     if !io::stderr().is_terminal() {
         return work();
     }

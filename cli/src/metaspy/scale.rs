@@ -129,7 +129,7 @@ pub fn installed() -> Option<PathBuf> {
 
 /// The file of a program on the `PATH`.
 #[cfg(feature = "mcp")]
-pub fn on_path(program: &str) -> Option<PathBuf> {
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let name = format!("{program}{EXE_SUFFIX}");
     env::split_paths(&env::var_os("PATH")?)
         .map(|directory| directory.join(&name))

@@ -8,7 +8,7 @@ use crate::reader::Command;
 use crate::settings::Selection;
 
 /// Names of all commands, for the server's capabilities.
-pub const COMMANDS: [&str; 3] = [PICK, METRIC, EMPTY];
+pub(crate) const COMMANDS: [&str; 3] = [PICK, METRIC, EMPTY];
 /// Name of the command that shows the runs with these names, or `"newest"`, or `"all"`.
 const PICK: &str = "metaspy.pick";
 /// Name of the command that selects the metric.

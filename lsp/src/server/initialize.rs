@@ -103,7 +103,7 @@ impl Client {
     }
 
     /// Adds and removes folders.
-    pub fn change_folders(&mut self, event: WorkspaceFoldersChangeEvent) {
+    pub(crate) fn change_folders(&mut self, event: WorkspaceFoldersChangeEvent) {
         let path = |folder: lsp_types::WorkspaceFolder| uri::to_path(folder.uri.as_str());
         let removed: Vec<PathBuf> = event.removed.into_iter().filter_map(path).collect();
         self.folders.retain(|folder| !removed.contains(folder));

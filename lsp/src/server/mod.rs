@@ -36,7 +36,7 @@ use crate::views::{findings, hints};
 use initialize::{Client, Process};
 
 /// Notification that numbers or settings have changed.
-pub const CHANGED: &str = "metaspy/changed";
+pub(crate) const CHANGED: &str = "metaspy/changed";
 /// Time after the last change of a text at which its hints are sent.
 const QUIET: Duration = Duration::from_millis(200);
 

@@ -41,7 +41,7 @@ type Fault = (ErrorCode, String);
 
 impl Server {
     /// Computes the result of a request.
-    pub fn result_of(&mut self, request: Request) -> Result<Value, Fault> {
+    pub(crate) fn result_of(&mut self, request: Request) -> Result<Value, Fault> {
         match request.method.as_str() {
             HoverRequest::METHOD => self.about(
                 request,

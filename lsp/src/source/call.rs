@@ -14,7 +14,7 @@ pub(super) const KEYWORDS: [&str; 18] = [
 
 /// Returns the byte ranges of the names of all calls in a function's text, except in comments,
 /// literals and attributes.
-pub fn calls_in(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn calls_in(text: &str) -> Vec<Range<usize>> {
     // The range excludes `r#`.
     let called = |name: Range<usize>| Some(name.end - called_at(text, name.end)?.len()..name.end);
     names_in(text).into_iter().filter_map(called).collect()
@@ -22,7 +22,7 @@ pub fn calls_in(text: &str) -> Vec<Range<usize>> {
 
 /// Returns the byte ranges of all names in a function's text, except in comments, literals and
 /// attributes.
-pub fn names_in(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn names_in(text: &str) -> Vec<Range<usize>> {
     let mut names = Vec::new();
     if let Some(tokens) = tokens_of(text) {
         of_tokens(tokens, &mut names);
@@ -47,7 +47,7 @@ fn of_tokens(tokens: TokenStream, names: &mut Vec<Range<usize>>) {
 
 /// Returns the receiver of a method whose name follows this text: `a` for `a.`, but nothing for
 /// `a.b.` and `a().`.
-pub fn receiver_before(text: &str) -> Option<&str> {
+pub(crate) fn receiver_before(text: &str) -> Option<&str> {
     let before = text.trim_end().strip_suffix('.')?.trim_end();
     let start = before.len()
         - before
@@ -63,7 +63,7 @@ pub fn receiver_before(text: &str) -> Option<&str> {
 
 /// Returns the name of the call at this byte: an identifier before an argument list, or before a
 /// turbofish and an argument list.
-pub fn called_at(text: &str, byte: usize) -> Option<&str> {
+pub(crate) fn called_at(text: &str, byte: usize) -> Option<&str> {
     let before = text.get(..byte)?;
     let start = before
         .rfind(|letter| !is_part(letter))

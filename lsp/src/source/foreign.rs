@@ -117,7 +117,7 @@ pub fn running(definitions: &[(String, BTreeSet<String>)]) -> BTreeSet<String> {
 
 /// Returns true if a function with these tokens awaits a future, calls a value, or uses a macro
 /// whose body may call anything.
-pub fn runs_unnamed(tokens: TokenStream) -> bool {
+pub(crate) fn runs_unnamed(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_unnamed =
         |(at, token): (usize, &TokenTree)| match (token, tokens.get(at + 1), tokens.get(at + 2)) {
@@ -140,7 +140,7 @@ pub fn runs_unnamed(tokens: TokenStream) -> bool {
 
 /// Adds the names of functions that a macro may generate: the names behind `fn` in its rules, and
 /// all words of a call.
-pub fn add_generated(is_rules: bool, tokens: TokenStream, found: &mut BTreeSet<String>) {
+pub(crate) fn add_generated(is_rules: bool, tokens: TokenStream, found: &mut BTreeSet<String>) {
     if !is_rules {
         return add_words(tokens, found);
     }

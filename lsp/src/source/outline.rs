@@ -145,7 +145,7 @@ impl Outline {
     }
 
     /// Returns the innermost function around a byte.
-    pub fn function_around(&self, byte: usize) -> Option<usize> {
+    pub(crate) fn function_around(&self, byte: usize) -> Option<usize> {
         let before = self.functions.partition_point(|function| function.whole.start <= byte);
         innermost(&self.functions, before.checked_sub(1)?, byte)
     }

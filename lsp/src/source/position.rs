@@ -73,7 +73,7 @@ impl Lines {
 
     /// Returns the bytes of a line without the blanks around it; `None` if the text has no such
     /// line.
-    pub fn line_bytes(&self, line: u32) -> Option<Range<usize>> {
+    pub(crate) fn line_bytes(&self, line: u32) -> Option<Range<usize>> {
         let start = *self.starts.get(line as usize)?;
         let text = self.text[start..].lines().next().unwrap_or_default();
         let start = start + text.len() - text.trim_start().len();

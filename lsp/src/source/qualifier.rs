@@ -38,7 +38,7 @@ impl Qualifier<'_> {
 
     /// Returns true if the call may run the function with this path. Its type, its trait or a
     /// module around it must have the name.
-    pub fn may_be_of(self, path: &str) -> bool {
+    pub(crate) fn may_be_of(self, path: &str) -> bool {
         // The path ends with the type, the trait and the name of the function.
         let mut around = path.rsplit("::").skip(1);
         match self {

@@ -11,7 +11,7 @@ use super::tokens::{is_shallow, tokens_of};
 /// Trait`, and bounds of type parameters.
 ///
 /// The list is empty for an unreadable signature.
-pub fn open_traits(signature: &str) -> Vec<String> {
+pub(crate) fn open_traits(signature: &str) -> Vec<String> {
     let Some((tokens, signature)) = parsed(signature) else { return Vec::new() };
     // The parameters follow the type parameters, whose bounds may have parentheses and arrows.
     let mut depth = 0_u32;
@@ -38,7 +38,7 @@ pub fn open_traits(signature: &str) -> Vec<String> {
 }
 
 /// Returns the names of the type parameters. The list is empty for an unreadable signature.
-pub fn type_parameters(signature: &str) -> Vec<String> {
+pub(crate) fn type_parameters(signature: &str) -> Vec<String> {
     let names = parsed(signature)
         .map(|(_, signature)| names_of_parameters(&signature.generics))
         .unwrap_or_default();
@@ -57,7 +57,7 @@ pub struct Value {
 
 /// Returns the parameters with plain names, and the returned type. The list is empty for an
 /// unreadable signature.
-pub fn values_in(signature: &str) -> Vec<Value> {
+pub(crate) fn values_in(signature: &str) -> Vec<Value> {
     let values = parsed(signature).map(|(_, signature)| values_of(&signature)).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     values
@@ -88,12 +88,12 @@ fn parsed(signature: &str) -> Option<(TokenStream, syn::Signature)> {
 }
 
 /// Returns the names of the type parameters in a generic declaration.
-pub fn names_of_parameters(generics: &syn::Generics) -> Vec<String> {
+pub(crate) fn names_of_parameters(generics: &syn::Generics) -> Vec<String> {
     generics.type_params().map(|parameter| parameter.ident.to_string()).collect()
 }
 
 /// Returns the names of the traits in the bounds of type parameters.
-pub fn traits_of_bounds(generics: &syn::Generics) -> Vec<String> {
+pub(crate) fn traits_of_bounds(generics: &syn::Generics) -> Vec<String> {
     let of_parameters = generics.type_params().flat_map(|parameter| &parameter.bounds);
     let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let of_predicates = predicates.filter_map(|predicate| match predicate {
@@ -114,7 +114,7 @@ pub fn names_of<'b>(
 }
 
 /// Returns the names of the traits behind each `dyn Trait` and `impl Trait`.
-pub fn traits_of_objects(tokens: TokenStream) -> Vec<String> {
+pub(crate) fn traits_of_objects(tokens: TokenStream) -> Vec<String> {
     let mut found = Vec::new();
     of_tokens(tokens, &mut found);
     found

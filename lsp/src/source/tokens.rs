@@ -27,7 +27,7 @@ impl Tokens {
 }
 
 /// Returns the tokens of a text without its deepest groups, or `None` if it is not Rust.
-pub fn tokens_of(text: &str) -> Option<TokenStream> {
+pub(crate) fn tokens_of(text: &str) -> Option<TokenStream> {
     Tokens::of(text).map(|tokens| tokens.stream)
 }
 

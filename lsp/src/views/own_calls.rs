@@ -22,7 +22,7 @@ const MODULES_OF_STD: [&str; 5] = ["cmp", "hint", "iter", "mem", "ptr"];
 
 /// Returns true if a function runs no code without hooks except the code in its text. The call
 /// `certain` is known to run a method of a trait.
-pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> bool {
+pub(crate) fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> bool {
     let text = &view.document.lines.text;
     let signature = tokens_of(&text[function.signature.clone()]).map(words).unwrap_or_default();
     let body = &text[function.whole.clone()];

@@ -14,7 +14,7 @@ pub fn of_function(model: &Model, found: &Match) -> Vec<ValueTypes> {
 }
 
 /// Returns the values in a function's calls of the method with this path.
-pub fn at_call(model: &Model, caller: &Match, path: &str) -> Vec<ValueTypes> {
+pub(crate) fn at_call(model: &Model, caller: &Match, path: &str) -> Vec<ValueTypes> {
     sum(model.types_at_calls(&caller.places, path))
 }
 

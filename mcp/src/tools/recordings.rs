@@ -108,7 +108,7 @@ fn default_of(known: &[Known]) -> String {
 }
 
 /// Describes a recording.
-pub fn summary_of(session: &Session, known: &Known) -> Recording {
+pub(crate) fn summary_of(session: &Session, known: &Known) -> Recording {
     let metadata = known.paths.iter().filter_map(|path| std::fs::metadata(path).ok());
     let bytes = metadata.map(|metadata| metadata.len()).sum();
     let found = match known.origin {

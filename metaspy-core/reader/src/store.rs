@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// Reads a recording in the memory of this process.
-    pub fn from_region(region: Region) -> Result<Store, OpenError> {
+    pub(crate) fn from_region(region: Region) -> Result<Store, OpenError> {
         Self::mapped(Mapped::memory(region), Medium::Memory)
     }
 
@@ -336,7 +336,7 @@ impl Store {
     }
 
     /// Returns the marks that users set.
-    pub fn user_marks(&self) -> &[UserMark] {
+    pub(crate) fn user_marks(&self) -> &[UserMark] {
         &self.names.marks
     }
 

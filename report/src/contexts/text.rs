@@ -61,7 +61,7 @@ pub fn notes(contexts: &Contexts) -> Vec<String> {
 }
 
 /// The sentence about calls without a context.
-pub fn cut_note(calls: u64) -> String {
+pub(crate) fn cut_note(calls: u64) -> String {
     format!(
         "{} without a calling context: more than 1,024 calls deep, or the tree was full",
         counted(calls, "call")

@@ -113,7 +113,7 @@ impl<'s> Context<'s> {
     }
 
     /// Iterates over the sites with events.
-    pub fn sites_with_events(&self) -> impl Iterator<Item = SiteId> {
+    pub(crate) fn sites_with_events(&self) -> impl Iterator<Item = SiteId> {
         let numbers = (0..).zip(&self.survey.sites);
         numbers.filter(|(_, site)| site.events > 0).map(|(number, _)| SiteId(number))
     }
@@ -151,7 +151,7 @@ impl<'s> Context<'s> {
     /// Memory is used again, so a place has many objects in turn. Where no call of a kind takes
     /// `&mut self`, its objects are values, such as numbers and keys, which are copied from place
     /// to place and never change.
-    pub fn is_one_object(&self, subject: Subject) -> bool {
+    pub(crate) fn is_one_object(&self, subject: Subject) -> bool {
         !self.is_place(subject.kind)
             || self.lasting.get_or_init(|| self.lasting_kinds()).contains(&subject.kind)
     }
@@ -214,7 +214,7 @@ impl<'s> Context<'s> {
     }
 
     /// Returns the kind of a site; a method if the recording does not name the site.
-    pub fn site_kind(&self, site: SiteId) -> SiteKind {
+    pub(crate) fn site_kind(&self, site: SiteId) -> SiteKind {
         self.of_site(site).kind
     }
 
@@ -327,7 +327,7 @@ impl<'s> Context<'s> {
     }
 
     /// Returns a sentence if the recording has no events.
-    pub fn missing_events(&self) -> Option<String> {
+    pub(crate) fn missing_events(&self) -> Option<String> {
         let missing = match self.totals.counted {
             0 => unrecorded(self.store),
             _ => {
@@ -379,7 +379,7 @@ impl<'s> Context<'s> {
 
     /// Returns true if no event that began at the same time as this one or later has left the
     /// window.
-    pub fn is_whole_since(&self, event: &ResolvedEvent) -> bool {
+    pub(crate) fn is_whole_since(&self, event: &ResolvedEvent) -> bool {
         event.event.start >= self.survey.whole_from
     }
 

@@ -240,7 +240,7 @@ impl Cost {
     }
 
     /// Returns a cost in time in which roots wait.
-    pub fn of_waiting(time_ns: u64, events: u64) -> Cost {
+    pub(crate) fn of_waiting(time_ns: u64, events: u64) -> Cost {
         Cost { time_ns: Some(time_ns), of: Whole::Roots, events, ..Cost::default() }
     }
 

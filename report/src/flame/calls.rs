@@ -72,7 +72,7 @@ pub fn add(page: &mut FlamePage, store: &Store) {
 }
 
 /// Adds the instructions by caller of a profile of callgrind.
-pub fn add_instructions(page: &mut FlamePage, store: &Store) {
+pub(crate) fn add_instructions(page: &mut FlamePage, store: &Store) {
     let profiles = store.united_profiles();
     let mut edges: Vec<Edge> = Vec::new();
     let mut rows: BTreeMap<usize, Row> = BTreeMap::new();

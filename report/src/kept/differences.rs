@@ -11,7 +11,7 @@ use crate::median::median;
 /// Events of a unit that are looked at.
 const EVENTS: usize = 10_000;
 /// Least number of ordinary events to compare with.
-pub const ORDINARY: usize = 3;
+pub(crate) const ORDINARY: usize = 3;
 /// Least share of the additional time that a site explains, in percent.
 const EXPLAINED_PERCENT: u64 = 50;
 

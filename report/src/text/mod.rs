@@ -56,7 +56,7 @@ pub fn short_path(path: &str) -> &str {
 
 /// The type, the trait and the method of a path: `Scene::Display::fmt` of
 /// `page::scene::Scene::Display::fmt`.
-pub fn short_path_of_trait(path: &str) -> &str {
+pub(crate) fn short_path_of_trait(path: &str) -> &str {
     separators(path, "::").nth_back(2).map_or(path, |at| &path[at + 2..])
 }
 

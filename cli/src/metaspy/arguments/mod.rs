@@ -53,7 +53,7 @@ pub use scale::Scale as Mcp;
 pub use scale::Scale as Sample;
 
 /// The hidden subcommand that runs the story of `demo`.
-pub const STORY: &str = "__story";
+pub(crate) const STORY: &str = "__story";
 
 /// Profiles a domain, not a call stack: which object, which event, what caused it
 #[derive(Debug, Parser)]

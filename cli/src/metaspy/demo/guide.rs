@@ -74,7 +74,7 @@ fn which_change(store: &Store) -> Vec<String> {
 }
 
 /// The finding in the numbers of a recording.
-pub fn finding_of(store: &Store) -> [String; 2] {
+pub(crate) fn finding_of(store: &Store) -> [String; 2] {
     let stores = calls(store, "store");
     let failed = Measure { count: stores.failed, ..stores };
     let needless = share(&calls(store, "needless"), &calls(store, "layout"), "layouts");

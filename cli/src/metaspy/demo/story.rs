@@ -72,7 +72,7 @@ pub fn run(page: Page, end: End) -> Result<()> {
 }
 
 /// Runs the story until standard input is closed: until whoever started this process is gone.
-pub fn attended(page: Option<&Path>) -> Result<Ended> {
+pub(crate) fn attended(page: Option<&Path>) -> Result<Ended> {
     let page = open(page)?;
     let end = End::default();
     let stop = Arc::clone(&end.stop);

@@ -40,7 +40,7 @@ pub fn write_whole(path: &Path, text: &[u8]) -> io::Result<()> {
 }
 
 /// Creates a file in place of whatever has its name.
-pub fn create_anew(path: &Path) -> io::Result<File> {
+pub(crate) fn create_anew(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => File::create_new(path),

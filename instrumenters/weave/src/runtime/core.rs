@@ -70,7 +70,7 @@ opt-level = 0
 "#;
 
 /// The environment variable that marks a build of the core: the wrapper then adds [`ALONE`].
-pub const BUILDS_CORE: &str = "METASPY_WEAVE_CORE";
+pub(crate) const BUILDS_CORE: &str = "METASPY_WEAVE_CORE";
 /// Further flags of the compiler for the core: programs may be optimised when they are linked, and
 /// a crate that the program has too must not be taken for the core's. A variable with flags would
 /// take the place of those configured.

@@ -152,7 +152,7 @@ impl Arguments {
     }
 
     /// True if a result is a static library for programs in other languages.
-    pub fn is_static_library(&self) -> bool {
+    pub(crate) fn is_static_library(&self) -> bool {
         !self.is_test() && self.crate_types().any(|kind| kind == "staticlib")
     }
 

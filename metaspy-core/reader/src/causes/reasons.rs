@@ -137,7 +137,7 @@ impl Reasons {
     }
 
     /// Returns true if the walk gave up on reasons, because a chain was too long.
-    pub fn is_exhausted(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.gave_up
     }
 

@@ -34,7 +34,7 @@ impl Store {
     }
 
     /// Returns the position after about `n` events.
-    pub fn position_after(&self, n: u64) -> Position {
+    pub(crate) fn position_after(&self, n: u64) -> Position {
         let chunks = self.weighed();
         let total: u64 = chunks.iter().map(|chunk| chunk.events).sum();
         if n == 0 || total == 0 {

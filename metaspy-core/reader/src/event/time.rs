@@ -62,7 +62,7 @@ impl Time {
     }
 
     /// Returns the nanoseconds from the beginning of the recording to `tick`; 0 for earlier ticks.
-    pub fn since_start_ns(&self, tick: u64) -> u64 {
+    pub(crate) fn since_start_ns(&self, tick: u64) -> u64 {
         clamp(self.monotonic_ns(tick) - self.first_ns)
     }
 

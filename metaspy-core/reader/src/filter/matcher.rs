@@ -184,7 +184,7 @@ impl Matcher {
     }
 
     /// Returns the levels that match, if there is no other condition.
-    pub fn only_levels(&self) -> Option<RangeInclusive<u8>> {
+    pub(crate) fn only_levels(&self) -> Option<RangeInclusive<u8>> {
         match self.tests[..] {
             _ if self.members.is_some() => None,
             [] => Some(0..=3),
@@ -214,12 +214,12 @@ impl Matcher {
     }
 
     /// Returns false if no event of the chunk can match.
-    pub fn wants_chunk(&self, chunk: &Chunk) -> bool {
+    pub(crate) fn wants_chunk(&self, chunk: &Chunk) -> bool {
         chunk.summary.is_none_or(|summary| self.wants_summary(&summary))
     }
 
     /// Returns false if no event of a chunk with this summary can match.
-    pub fn wants_summary(&self, summary: &Summary) -> bool {
+    pub(crate) fn wants_summary(&self, summary: &Summary) -> bool {
         summary.events != 0
             && self.tests.iter().all(|(negated, test)| {
                 *negated
@@ -251,7 +251,7 @@ impl Matcher {
     }
 
     /// Returns false if no event of the block can match.
-    pub fn wants_block(&self, head: &Head) -> bool {
+    pub(crate) fn wants_block(&self, head: &Head) -> bool {
         self.tests.iter().all(|(negated, test)| match test {
             Test::Lane(lanes) => lanes.contains(&head.lane) != *negated,
             Test::Epoch(compare, epoch) => compare.holds(head.epoch.into(), *epoch) != *negated,
@@ -312,7 +312,7 @@ impl Matcher {
 
     /// Returns true if a row of a tally matches; `None` if a condition needs a value that a row
     /// does not have.
-    pub fn matches_row(
+    pub(crate) fn matches_row(
         &self,
         site: u32,
         subject: Option<Subject>,
@@ -369,7 +369,7 @@ impl Matcher {
 
     /// Returns true if the calls of the row that end in one of [`Matcher::outcomes`] match, as
     /// [`Matcher::matches_row`] does. The numbers of the row may decide a condition on its lengths.
-    pub fn selects_in_row(
+    pub(crate) fn selects_in_row(
         &self,
         site: u32,
         subject: Option<Subject>,
@@ -405,13 +405,13 @@ impl Matcher {
 
 impl Matcher {
     /// Returns true if the filter selects all calls at a site or none.
-    pub fn selects_whole_sites(&self) -> bool {
+    pub(crate) fn selects_whole_sites(&self) -> bool {
         let is_of_site = |test: &Test| matches!(test, Test::Site(_) | Test::Levels(..));
         self.members.is_none() && self.tests.iter().all(|(_, test)| is_of_site(test))
     }
 
     /// Returns true if the filter selects all calls on a subject or none.
-    pub fn selects_whole_subjects(&self) -> bool {
+    pub(crate) fn selects_whole_subjects(&self) -> bool {
         let is_of_subject = |test: &Test| {
             matches!(
                 test,

@@ -117,7 +117,7 @@ impl Selector {
     }
 
     /// Returns true if the selector has no `*`.
-    pub fn is_literal(&self) -> bool {
+    pub(crate) fn is_literal(&self) -> bool {
         !self.segments.iter().any(|segment| segment.contains('*'))
     }
 

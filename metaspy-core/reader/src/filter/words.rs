@@ -9,7 +9,7 @@ impl Matcher {
     /// Returns false if no event in a block with these words can match. Each condition on a single
     /// word of a slot is tested for all slots at once: the condition is chosen once for a block,
     /// and a block without a match is not copied.
-    pub fn wants_words(&self, words: Words<'_>) -> bool {
+    pub(crate) fn wants_words(&self, words: Words<'_>) -> bool {
         let is_whole = words.len() == BLOCK_WORDS;
         !is_whole || self.tests.iter().all(|(negated, test)| *negated || test.may_hold(words))
     }

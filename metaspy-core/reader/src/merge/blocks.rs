@@ -96,7 +96,7 @@ impl Copier<'_> {
     }
 
     /// Copies places again. Their chunks lose their summaries.
-    pub fn copy_again(&self, places: &[u64], folds: &Folds) {
+    pub(crate) fn copy_again(&self, places: &[u64], folds: &Folds) {
         let mut block = Block::boxed();
         for &place in places {
             let summary = ((self.input.place + place) / CHUNK_BLOCKS as u64) as usize

@@ -59,7 +59,7 @@ impl MergedRing {
 
 impl Input {
     /// Returns the number of its places in the merged recording.
-    pub fn copied_places(&self) -> u64 {
+    pub(crate) fn copied_places(&self) -> u64 {
         self.kept.as_ref().map_or(self.reserved, Kept::blocks)
     }
 

@@ -279,7 +279,7 @@ impl Names {
     }
 
     /// Returns true if there are additions that have not been read.
-    pub fn is_behind(&self, words: Words<'_>, layout: &Layout) -> bool {
+    pub(crate) fn is_behind(&self, words: Words<'_>, layout: &Layout) -> bool {
         self.damage.is_none() && words.acquire(sb::ARENA_USED) > self.used as u64
             || self.stated != Stated::now(words, layout)
     }

@@ -193,7 +193,7 @@ impl Mapped {
     }
 
     /// Returns true if a process records into the file; `None` if that is unknown.
-    pub fn is_being_written(&self) -> Option<bool> {
+    pub(crate) fn is_being_written(&self) -> Option<bool> {
         writer_lock::is_taken(self.file.as_ref()?)
     }
 }

@@ -140,7 +140,7 @@ impl<'a> Ring<'a> {
 
     /// Copies a block like [`Ring::load`], without the records that are folded. Returns false if
     /// all are folded.
-    pub fn load_stored(self, place: u64, folds: &Folds, block: &mut Block) -> bool {
+    pub(crate) fn load_stored(self, place: u64, folds: &Folds, block: &mut Block) -> bool {
         let is_there = self.load(place, block);
         block.first = folds.first_stored(block.head.sequence);
         is_there && block.first < BLOCK_SLOTS
@@ -246,7 +246,7 @@ impl Block {
 
     /// Returns the event in a slot, if it is committed. The slot must begin a record.
     #[inline]
-    pub fn event_at(&self, slot: usize) -> Option<Slot> {
+    pub(crate) fn event_at(&self, slot: usize) -> Option<Slot> {
         match self.records_from(slot.max(1)).next()? {
             Record::Event(event) if event.slot == slot => Some(event),
             _ => None,
@@ -263,7 +263,7 @@ impl Block {
     }
 
     /// Iterates over the folded events at the beginning of a block that is being folded.
-    pub fn folded_events(&self) -> impl Iterator<Item = Slot> {
+    pub(crate) fn folded_events(&self) -> impl Iterator<Item = Slot> {
         let records = self.records_from(1).filter_map(|record| match record {
             Record::Event(slot) => Some(slot),
             Record::Mark(_) => None,
@@ -272,7 +272,7 @@ impl Block {
     }
 
     /// Iterates over words 1 to 3 of each mark of an open call at the beginning of the block.
-    pub fn open_marks(&self) -> impl Iterator<Item = [u64; 3]> {
+    pub(crate) fn open_marks(&self) -> impl Iterator<Item = [u64; 3]> {
         let slots = self.words.chunks_exact(SLOT_WORDS).skip(1);
         let is_open = |slot: &&[u64]| {
             Commit::unpack(slot[0]).site == Mark::Open as u32 && slot::lap(slot[0]) == self.lap
@@ -291,7 +291,7 @@ impl Block {
     /// Returns true if a slot after the first uncommitted slot carries the lap of this block. A
     /// writer that was killed leaves no such slot, with one exception: details are committed before
     /// the event in front of them.
-    pub fn has_hole(&self) -> bool {
+    pub(crate) fn has_hole(&self) -> bool {
         let mut records = self.records();
         records.by_ref().for_each(drop);
         let gap = records.slot;

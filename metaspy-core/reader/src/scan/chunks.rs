@@ -28,7 +28,7 @@ pub struct Chunk {
 
 impl Chunk {
     /// Returns false if the chunk has no block of this lane.
-    pub fn may_hold_lane(&self, lane: u32) -> bool {
+    pub(crate) fn may_hold_lane(&self, lane: u32) -> bool {
         self.summary.is_none_or(|summary| summary.lanes & bit(lane) != 0)
     }
 
@@ -90,7 +90,7 @@ impl Unit {
     }
 
     /// Returns false if the unit has no block of this lane.
-    pub fn may_hold_lane(&self, lane: u32) -> bool {
+    pub(crate) fn may_hold_lane(&self, lane: u32) -> bool {
         match self {
             Unit::Chunk(chunk) => chunk.may_hold_lane(lane),
             Unit::Block(head) => head.lane == lane,
@@ -116,7 +116,7 @@ impl Ring<'_> {
     }
 
     /// Returns the number of chunks that may have events.
-    pub fn chunk_count(self) -> u64 {
+    pub(crate) fn chunk_count(self) -> u64 {
         self.layout.chunks(self.words)
     }
 
@@ -137,7 +137,7 @@ impl Ring<'_> {
     }
 
     /// Returns the units of the window that these chunks have, as [`Ring::units`] does.
-    pub fn units_with(self, wanted: impl Fn(&Chunk) -> bool) -> Vec<Unit> {
+    pub(crate) fn units_with(self, wanted: impl Fn(&Chunk) -> bool) -> Vec<Unit> {
         let mut units = Vec::new();
         for chunk in self.chunks().into_iter().filter(wanted) {
             if self.is_of_one_lap(&chunk) {

@@ -58,7 +58,13 @@ impl<'a> Ring<'a> {
     }
 
     /// Adds the events of a chunk to the counts of their sites.
-    pub fn count_sites(self, chunk: u64, folds: &Folds, levels: Levels, counts: &mut Vec<u64>) {
+    pub(crate) fn count_sites(
+        self,
+        chunk: u64,
+        folds: &Folds,
+        levels: Levels,
+        counts: &mut Vec<u64>,
+    ) {
         let mut sites = [0_u32; BLOCK_SLOTS];
         for place in self.places_of(chunk) {
             let Some((words, sequence, lap, first)) = self.enter(place, folds) else { continue };
@@ -86,7 +92,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Adds the events of a chunk to the counts of their subjects.
-    pub fn count_subjects(
+    pub(crate) fn count_subjects(
         self,
         chunk: u64,
         folds: &Folds,

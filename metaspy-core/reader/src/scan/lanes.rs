@@ -77,7 +77,7 @@ impl<'a> LaneBlocks<'a> {
     }
 
     /// Begins at the lane's block at `tick`, or at its first block if that is later.
-    pub fn from_tick(ring: Ring<'a>, lane: u32, tick: u64) -> Self {
+    pub(crate) fn from_tick(ring: Ring<'a>, lane: u32, tick: u64) -> Self {
         let units = units(ring, lane);
         let later = units.partition_point(|unit| unit.first() <= tick);
         let newest = (0..later).rev().find_map(|at| {

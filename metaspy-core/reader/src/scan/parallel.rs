@@ -12,7 +12,7 @@ const THREADS_MAX: usize = 16;
 const CHUNKS_PER_THREAD: usize = 16;
 
 /// Returns the number of threads for a scan of `chunks` chunks.
-pub fn threads_for(chunks: usize) -> usize {
+pub(crate) fn threads_for(chunks: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     cores.min(THREADS_MAX).min(chunks / CHUNKS_PER_THREAD).max(1)
 }
@@ -31,7 +31,7 @@ pub fn each<T: Sync, A: Send>(
 /// Calls `work` like [`each`]. The calling thread passes the number of each of its items to `watch`
 /// before it works on it. If `watch` returns false, the work stops, and the states lack the
 /// remaining items.
-pub fn each_watched<T: Sync, A: Send>(
+pub(crate) fn each_watched<T: Sync, A: Send>(
     items: &[T],
     threads: usize,
     state: impl Fn() -> A + Sync,

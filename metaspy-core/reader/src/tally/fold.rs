@@ -89,7 +89,7 @@ impl Row {
     /// Returns the numbers that the row adds to a measure of the calls with these outcomes, one bit
     /// each. `None` if the row does not distinguish them. Times of a row cover all outcomes, so
     /// such a measure has none.
-    pub fn measure_of(&self, source: Source, outcomes: u8) -> Option<Measure> {
+    pub(crate) fn measure_of(&self, source: Source, outcomes: u8) -> Option<Measure> {
         let all = self.measure(source);
         if outcomes == ALL_OUTCOMES {
             return Some(all);
@@ -134,13 +134,13 @@ fn together(calls: u64, outcomes: &[Outcome], wants: impl Fn(Outcome) -> bool) -
 impl Ring<'_> {
     /// Passes every row of folded events to `each`: from the fold table and from the folders'
     /// pages.
-    pub fn folded_rows(self, folds: &Folds, mut each: impl FnMut(Row)) {
+    pub(crate) fn folded_rows(self, folds: &Folds, mut each: impl FnMut(Row)) {
         self.rows_of_folds(folds, |_, row| each(row));
     }
 
     /// Passes rows like [`Ring::folded_rows`], with the position of the row's page; `None` = the
     /// fold table.
-    pub fn rows_of_folds(self, folds: &Folds, mut each: impl FnMut(Option<usize>, Row)) {
+    pub(crate) fn rows_of_folds(self, folds: &Folds, mut each: impl FnMut(Option<usize>, Row)) {
         // Reading a table that was never used would allocate all of its pages.
         if self.words.acquire(sb::TALLY_USED) != 0 || folds.has_rows() {
             let table = self.layout.tally;
@@ -159,12 +159,12 @@ impl Ring<'_> {
 
     /// Passes every row of the lanes' pages to `each`. Returns false if the pages cannot be read to
     /// their end.
-    pub fn page_rows(self, folds: &Folds, mut each: impl FnMut(Row)) -> bool {
+    pub(crate) fn page_rows(self, folds: &Folds, mut each: impl FnMut(Row)) -> bool {
         self.rows_of_pages(folds, |_, row| each(row))
     }
 
     /// Passes rows like [`Ring::page_rows`], with the position of the row's page.
-    pub fn rows_of_pages(self, folds: &Folds, mut each: impl FnMut(usize, Row)) -> bool {
+    pub(crate) fn rows_of_pages(self, folds: &Folds, mut each: impl FnMut(usize, Row)) -> bool {
         self.pages(|page| {
             if !page.is_folded {
                 array_rows(self.layout.pages.of(self.words), page.at, |row| each(page.at, row));

@@ -47,7 +47,7 @@ impl FoldState {
 impl Folds {
     /// Returns the first slot of a block that is stored; [`ALL`] if the whole block is folded.
     #[inline]
-    pub fn first_stored(&self, sequence: u64) -> usize {
+    pub(crate) fn first_stored(&self, sequence: u64) -> usize {
         match self.blocks.binary_search_by_key(&sequence, |(folded, _)| *folded) {
             Ok(at) => self.blocks[at].1,
             Err(_) => 1,
@@ -60,12 +60,12 @@ impl Folds {
     }
 
     /// Returns true if no block in the window is partly or completely folded.
-    pub fn are_at_rest(&self) -> bool {
+    pub(crate) fn are_at_rest(&self) -> bool {
         self.blocks.is_empty()
     }
 
     /// Returns true if the words of some rows are known from the folds.
-    pub fn has_rows(&self) -> bool {
+    pub(crate) fn has_rows(&self) -> bool {
         !self.rows.is_empty()
     }
 
@@ -90,7 +90,7 @@ impl Ring<'_> {
     }
 
     /// Returns the state of folding.
-    pub fn fold_state(self) -> FoldState {
+    pub(crate) fn fold_state(self) -> FoldState {
         let journal = self.layout.journal.of(self.words).acquire(journal::COMMIT);
         let cursors = self.folders().flat_map(|record| {
             let cursor = self.words.acquire(record + folder::CURSOR);

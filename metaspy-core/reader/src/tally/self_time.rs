@@ -90,7 +90,7 @@ impl<'a> SelfTimes<'a> {
     }
 
     /// Continues with a block of this lane.
-    pub fn turn_to(&mut self, lane: u32) {
+    pub(crate) fn turn_to(&mut self, lane: u32) {
         if self.at != lane {
             let next = self.lanes.remove(&lane).unwrap_or_default();
             let before = std::mem::replace(&mut self.nest, next);
@@ -110,14 +110,14 @@ impl<'a> SelfTimes<'a> {
     }
 
     /// Adds a call that began outside the stored blocks of this lane.
-    pub fn add_outside(&mut self, id: u64, row: u32, is_end_marked: bool) {
+    pub(crate) fn add_outside(&mut self, id: u64, row: u32, is_end_marked: bool) {
         self.nest.outside.push(Outside { id, row, is_end_marked });
     }
 
     /// Goes on behind a kept block, if the last one of the lane was one, and returns whether it
     /// was. The calls that began outside are forgotten, and the next block names those that are
     /// open.
-    pub fn leave_gap(&mut self, is_kept: bool) -> bool {
+    pub(crate) fn leave_gap(&mut self, is_kept: bool) -> bool {
         let had_gap = std::mem::replace(&mut self.nest.has_gap, is_kept);
         if had_gap {
             self.nest.outside.clear();
@@ -127,7 +127,7 @@ impl<'a> SelfTimes<'a> {
     }
 
     /// Records that not all calls that began outside are known.
-    pub fn outside_is_partly_known(&mut self) {
+    pub(crate) fn outside_is_partly_known(&mut self) {
         self.nest.is_partly_known = true;
     }
 
@@ -277,7 +277,7 @@ impl<'a> SelfTimes<'a> {
     /// Finds the events that were open around `first`, at which a scan begins in the middle of its
     /// lane. Follows the causes, and returns false if they do not show the open events. `row_of`
     /// returns the row of an event.
-    pub fn begin_at(
+    pub(crate) fn begin_at(
         &mut self,
         ring: Ring<'_>,
         head: &Head,
@@ -318,7 +318,7 @@ impl<'a> SelfTimes<'a> {
     }
 
     /// Returns the rows of the open events of this lane, with their ends.
-    pub fn open_rows(&self) -> impl Iterator<Item = (u32, u64)> {
+    pub(crate) fn open_rows(&self) -> impl Iterator<Item = (u32, u64)> {
         self.nest.open.iter().map(|open| (open.row, open.end)).filter(|(row, _)| *row != NO_ROW)
     }
 }

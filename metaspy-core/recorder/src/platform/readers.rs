@@ -76,7 +76,7 @@ pub struct Replaced<T> {
 impl<T> Replaced<T> {
     /// The value, if no hook can be reading it and nothing else refers to it. A shard that was once
     /// without readers has none that began before.
-    pub fn into_unread(mut self, is_unused: impl FnOnce(&T) -> bool) -> Result<T, Self> {
+    pub(crate) fn into_unread(mut self, is_unused: impl FnOnce(&T) -> bool) -> Result<T, Self> {
         self.readers.retain(|shard| shard.0.load(SeqCst) != 0);
         // SAFETY: `replace` made it from a box and took it from its place, and only this frees it.
         let is_unused = self.readers.is_empty() && is_unused(unsafe { &*self.value.load(Relaxed) });

@@ -138,7 +138,7 @@ impl Arrays {
     }
 
     /// Makes a larger array by index, if the key suits one.
-    pub fn grow_dense(&self, place: Place<'_>, key: u64) -> bool {
+    pub(crate) fn grow_dense(&self, place: Place<'_>, key: u64) -> bool {
         let known = self.largest(place.who, true);
         let (size, is_used) =
             known.map_or((0, true), |array| (array.size(), array.is_used(place.log)));
@@ -154,7 +154,7 @@ impl Arrays {
 
     /// Makes a larger array of buckets, if half of the places in the one before are taken. Some
     /// buckets are full by then.
-    pub fn grow_buckets(&self, place: Place<'_>) -> bool {
+    pub(crate) fn grow_buckets(&self, place: Place<'_>) -> bool {
         let known = self.largest(place.who, false);
         let (size, used) = known.map_or((0, 0), |array| (array.size(), array.used));
         used * 2 >= size * KEYS

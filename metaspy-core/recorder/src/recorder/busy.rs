@@ -54,7 +54,7 @@ impl Gate {
 
     /// No event may begin without further tests.
     #[inline]
-    pub fn narrow_down(&self) {
+    pub(crate) fn narrow_down(&self) {
         self.rest(NARROW);
     }
 

@@ -16,7 +16,7 @@ impl Log {
     }
 
     /// As [`Log::close`], at the exit of the process with this status.
-    pub fn close_with(&self, exit: Option<u8>) {
+    pub(crate) fn close_with(&self, exit: Option<u8>) {
         if self.closing.swap(true, Ordering::AcqRel) {
             return;
         }

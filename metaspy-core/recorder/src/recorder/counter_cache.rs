@@ -340,7 +340,7 @@ impl Cells {
     }
 
     /// Forgets the array at this place of the recording, which takes no more outcomes.
-    pub fn drop_array(&self, word: usize) {
+    pub(crate) fn drop_array(&self, word: usize) {
         self.clear();
         self.arrays.retain(|array| !array.is_at(word));
     }

@@ -45,7 +45,7 @@ impl Entries {
     }
 
     /// As [`Entries::note`], of calls on an object, or on any.
-    pub fn note_settled(
+    pub(crate) fn note_settled(
         &self,
         word: &EntryCells,
         site: &'static Site,

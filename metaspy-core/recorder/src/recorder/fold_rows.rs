@@ -89,7 +89,7 @@ impl FoldRows {
     }
 
     /// Rows in pages. [`FoldRows::begin`] makes the first page.
-    pub fn in_pages() -> Self {
+    pub(crate) fn in_pages() -> Self {
         FoldRows { first: 0, rows: 0, bits: 1, used: 0, freed: 0, merges_at: 1, grows: true }
     }
 
@@ -100,20 +100,24 @@ impl FoldRows {
 
     /// True if there may be no room in its pages for the subjects of a block, but in the fold
     /// table.
-    pub fn is_cramped(&self, tables: Tables<'_>) -> bool {
+    pub(crate) fn is_cramped(&self, tables: Tables<'_>) -> bool {
         let most = tables.layout.tally.len / ROW_WORDS;
         !self.has_room_for_block(tables)
             && !is_filled(tables.cells[sb::TALLY_USED].load(Relaxed) as usize, most, OWN)
     }
 
     /// True if the subjects of any block find rows of their own.
-    pub fn has_room_for_block(&self, tables: Tables<'_>) -> bool {
+    pub(crate) fn has_room_for_block(&self, tables: Tables<'_>) -> bool {
         !is_filled(self.used + self.freed + BLOCK_SLOTS, self.rows, OWN) || self.may_grow(tables)
     }
 
     /// True if all events, each with subject and [`Who`], have a row or find one of their site's
     /// others, whatever rows the others of them take.
-    pub fn can_name(&self, tables: Tables<'_>, events: impl Iterator<Item = (u64, u64)>) -> bool {
+    pub(crate) fn can_name(
+        &self,
+        tables: Tables<'_>,
+        events: impl Iterator<Item = (u64, u64)>,
+    ) -> bool {
         let mut missing = [0; BLOCK_SLOTS];
         let mut count = 0;
         for (key, who) in events {
@@ -144,7 +148,7 @@ impl FoldRows {
     }
 
     /// True if prefetching a row takes less time than waiting for it.
-    pub fn are_many(&self) -> bool {
+    pub(crate) fn are_many(&self) -> bool {
         self.rows >= LARGE
     }
 
@@ -228,7 +232,7 @@ impl FoldRows {
 
     /// The first word and the number of the rows, if rows of epochs that no view distinguishes
     /// should be merged.
-    pub fn to_merge(&self) -> Option<(usize, usize)> {
+    pub(crate) fn to_merge(&self) -> Option<(usize, usize)> {
         let is_full = is_filled(self.used + self.freed, self.rows, EIGHTHS);
         (is_full && self.rows != 0 && given_up() >= self.merges_at)
             .then_some((self.first, self.rows))

@@ -114,12 +114,12 @@ impl Folder {
     }
 
     /// True if there may be no room here for the subjects of a block, but in the fold table.
-    pub fn is_cramped(&self, tables: Tables<'_>) -> bool {
+    pub(crate) fn is_cramped(&self, tables: Tables<'_>) -> bool {
         self.rows.is_cramped(tables)
     }
 
     /// True if all events of a block find a row of their subject, or at least one of their site.
-    pub fn can_name(&self, tables: Tables<'_>, block: &[AtomicU64]) -> bool {
+    pub(crate) fn can_name(&self, tables: Tables<'_>, block: &[AtomicU64]) -> bool {
         let is_gone = block[header::SEQUENCE].load(Relaxed) < tables.layout.blocks;
         is_gone || self.rows.has_room_for_block(tables) || {
             let pass =

@@ -22,7 +22,7 @@ pub struct GrowingArea {
 
 impl GrowingArea {
     /// An area of memory, which needs no allocation.
-    pub fn in_memory(area: Area) -> Self {
+    pub(crate) fn in_memory(area: Area) -> Self {
         let whole = || AtomicUsize::new(area.bytes());
         GrowingArea { area, file: None, allocated: whole(), room: whole() }
     }
@@ -30,7 +30,7 @@ impl GrowingArea {
     /// Creates an area of a file, with its first step. Where the system cannot allocate without
     /// writing, a later step could overwrite the words that another thread has written meanwhile.
     /// The whole area is allocated there.
-    pub fn in_file(area: Area, own: &Arc<OwnFile>) -> io::Result<Self> {
+    pub(crate) fn in_file(area: Area, own: &Arc<OwnFile>) -> io::Result<Self> {
         let file = own.get()?;
         let step = area.bytes().min(STEP);
         if map::reserve(file, area.offset() as u64, step as u64)? {
@@ -71,7 +71,7 @@ impl GrowingArea {
 
     /// Sets how many bytes may be allocated.
     #[cfg(target_os = "linux")]
-    pub fn set_room(&self, bytes: usize) {
+    pub(crate) fn set_room(&self, bytes: usize) {
         self.room.store(bytes.min(self.area.bytes()), Ordering::Release);
     }
 }

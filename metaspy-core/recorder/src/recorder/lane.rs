@@ -243,7 +243,7 @@ impl Lane {
 
     /// Goes to another meta level.
     #[inline]
-    pub fn set_level(&self, level: u8) {
+    pub(crate) fn set_level(&self, level: u8) {
         // A signal handler in between would take another block, and its words would be overwritten.
         let _busy = Busy::unless_busy(self);
         let about = About(self.about.load(Relaxed));
@@ -361,7 +361,7 @@ impl Lane {
 
     /// As [`Lane::join`], for a thread that has no lane yet.
     #[inline]
-    pub fn join_if_new(&self, log: &'static Log) {
+    pub(crate) fn join_if_new(&self, log: &'static Log) {
         if self.row.load(Relaxed) == 0 {
             self.join_unless_busy(log);
         }

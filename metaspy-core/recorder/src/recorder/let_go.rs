@@ -59,7 +59,7 @@ impl Log {
     }
 
     /// True if a thread has called a hook that writes it.
-    pub fn was_written(&self) -> bool {
+    pub(crate) fn was_written(&self) -> bool {
         self.word(sb::LANES_USED).load(Relaxed) > 0 || !is_unused(&self.users)
     }
 

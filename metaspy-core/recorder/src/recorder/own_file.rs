@@ -46,7 +46,7 @@ impl OwnFile {
     }
 
     /// True if this is its metadata.
-    pub fn is_described_by(&self, metadata: &Metadata) -> bool {
+    pub(crate) fn is_described_by(&self, metadata: &Metadata) -> bool {
         self.identity.number.load(Ordering::Relaxed) != 0 && self.identity.is_of(metadata)
     }
 
@@ -62,7 +62,7 @@ impl OwnFile {
 
     /// True if the file is at its path, and at no other one.
     #[cfg(target_os = "linux")]
-    pub fn is_at_its_path(&self) -> bool {
+    pub(crate) fn is_at_its_path(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
         let found = std::fs::symlink_metadata(&self.path);
         found.is_ok_and(|metadata| self.is_described_by(&metadata) && metadata.nlink() == 1)
@@ -71,7 +71,7 @@ impl OwnFile {
     /// Takes the file that has replaced this one at its path. Only this process's descriptor of the
     /// replaced file is closed.
     #[cfg(target_os = "linux")]
-    pub fn become_copy(&self, copy: &OwnFile) {
+    pub(crate) fn become_copy(&self, copy: &OwnFile) {
         use std::os::fd::AsRawFd;
         if let (Ok(file), Ok(copy)) = (self.get(), copy.get())
             && let Ok(metadata) = copy.metadata()

@@ -19,7 +19,7 @@ pub(super) struct OwnWords {
 
 impl OwnWords {
     /// Words for so many blocks.
-    pub fn for_blocks(blocks: u64) -> io::Result<Self> {
+    pub(crate) fn for_blocks(blocks: u64) -> io::Result<Self> {
         let ready = blocks.min(READY) as usize;
         let bytes = ready * 8 + 2 * blocks as usize;
         let address = lasting_pages::take(bytes);

@@ -128,7 +128,7 @@ impl Log {
     }
 
     /// Blocks that lanes have taken for the first time.
-    pub fn used_blocks(&self) -> u64 {
+    pub(crate) fn used_blocks(&self) -> u64 {
         self.word(sb::FRESH).load(Ordering::Relaxed)
     }
 

@@ -31,7 +31,7 @@ impl<'a> Tables<'a> {
     }
 
     /// A new page of rows: the first word of its header.
-    pub fn new_page(self, rows: usize) -> Option<usize> {
+    pub(crate) fn new_page(self, rows: usize) -> Option<usize> {
         let area = self.layout.pages;
         let length = |rows: u64| {
             rows.saturating_mul(ROW_WORDS as u64)

@@ -180,7 +180,7 @@ impl<'a> Row<'a> {
     }
 
     /// Counts the end of an event that the collector has moved out of the window.
-    pub fn late_end(self, outcome: Outcome, ticks: Option<u64>, counts_time: bool) {
+    pub(crate) fn late_end(self, outcome: Outcome, ticks: Option<u64>, counts_time: bool) {
         self.outcome(outcome);
         self.add(row::CANCELLED_RUNNING, row::ONE_RUNNING);
         if let Some(ticks) = ticks {

@@ -10,10 +10,10 @@ use crate::options::{Options, Stacks};
 
 /// Numbers of the registers that unwinding starts from, in the order of the kernel's record.
 #[cfg(target_arch = "x86_64")]
-pub const REGISTERS: [u64; 3] = [6, 7, 8]; // bp, sp, ip
+pub(crate) const REGISTERS: [u64; 3] = [6, 7, 8]; // bp, sp, ip
 /// Numbers of the registers that unwinding starts from, in the order of the kernel's record.
 #[cfg(target_arch = "aarch64")]
-pub const REGISTERS: [u64; 4] = [29, 30, 31, 32]; // fp, lr, sp, pc
+pub(crate) const REGISTERS: [u64; 4] = [29, 30, 31, 32]; // fp, lr, sp, pc
 
 /// `CLOCK_MONOTONIC`: the clock of the samples' times, and of the calibration of recordings.
 const MONOTONIC: i32 = 1;

@@ -1,7 +1,7 @@
 //! Error messages about a TOML file, with line and column.
 
 /// Formats an error of the parser: `config.toml:2:9: …`.
-pub fn with_place(file: &str, text: &str, error: &toml::de::Error) -> String {
+pub(crate) fn with_place(file: &str, text: &str, error: &toml::de::Error) -> String {
     let at = error.span().map_or(0, |span| span.start);
     sentence(file, text, at, error.message())
 }

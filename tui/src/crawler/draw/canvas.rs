@@ -65,7 +65,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Highlights words wherever they are in an area. The words are in lower case.
-    pub fn highlight(&mut self, area: Area, words: &[String]) {
+    pub(crate) fn highlight(&mut self, area: Area, words: &[String]) {
         for y in area.y..(area.y + area.height).min(self.0.area.bottom()) {
             let columns = area.x..(area.x + area.width).min(self.0.area.right());
             // The text has one character for each cell, so an index in the text is a column.

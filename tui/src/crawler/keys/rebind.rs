@@ -97,7 +97,7 @@ impl Keys {
     /// # Errors
     ///
     /// If no command has this name, or if a screen could not be left without the old key.
-    pub fn rebind(&mut self, rebinding: &Rebinding) -> Result<(), String> {
+    pub(crate) fn rebind(&mut self, rebinding: &Rebinding) -> Result<(), String> {
         let is_named =
             |binding: &Binding| binding.name == rebinding.command && binding.place.is_on_screens();
         if !self.0.iter().any(is_named) {

@@ -168,7 +168,7 @@ impl Crawler {
     }
 
     /// Returns the words to highlight: those of the search, without terms of a filter.
-    pub fn highlighted(&self) -> Vec<String> {
+    pub(crate) fn highlighted(&self) -> Vec<String> {
         let typed = self.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Search);
         let text = match typed {
             Some(prompt) => prompt.line.text(),

@@ -60,7 +60,7 @@ impl Crawler {
 
     /// Returns the rows of a screen of `height` rows that the open card takes. On a small screen it
     /// takes none.
-    pub fn card_rows(&self, height: u16) -> u16 {
+    pub(crate) fn card_rows(&self, height: u16) -> u16 {
         let rows = self.guide.as_ref().map_or(0, Guide::height);
         if rows + LEAST > height { 0 } else { rows }
     }

@@ -52,7 +52,7 @@ const CRUMB: usize = 20;
 
 impl Crawler {
     /// Names the earlier views, the nearest first: by the selected event, or by the screen.
-    pub fn breadcrumbs(&self) -> Vec<String> {
+    pub(crate) fn breadcrumbs(&self) -> Vec<String> {
         let crumb = |view: &View| match (view.screen, view.list.selected) {
             (Screen::Events, Some(event)) => name::fit_event(&self.store, &event, CRUMB),
             (screen, _) => screen.name().to_owned(),

@@ -18,7 +18,7 @@ use crate::source::functions::Function;
 use crate::source::hook_kind::HookKind;
 
 /// The name of the crate of hooks in woven code.
-pub const EXTERN_CRATE: &str = "__metaspy";
+pub(crate) const EXTERN_CRATE: &str = "__metaspy";
 
 /// A hook of a function.
 #[derive(Clone, Debug)]

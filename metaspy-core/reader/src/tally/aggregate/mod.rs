@@ -145,7 +145,7 @@ impl<'a> Aggregation<'a> {
     }
 
     /// Adds up like [`Aggregation::all`]. Each thread takes its own stretch of time.
-    pub fn on_threads(&self, threads: usize) -> PartialTally {
+    pub(crate) fn on_threads(&self, threads: usize) -> PartialTally {
         let units = self.ring.units();
         let stretches: Vec<(usize, &[Unit])> =
             units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();

@@ -98,7 +98,7 @@ impl PartialTally {
     }
 
     /// Converts the rows to a tally.
-    pub fn into_tally(self, by: By, detail: DetailLevel) -> Tally {
+    pub(crate) fn into_tally(self, by: By, detail: DetailLevel) -> Tally {
         let mut rows = Vec::new();
         let mut tally = self.each_row(by, detail, |row| rows.push(row));
         rows.sort_by_key(|row| (std::cmp::Reverse(row.measure.count), row.site, row.subject));
@@ -107,7 +107,12 @@ impl PartialTally {
     }
 
     /// Passes every row to `each`, in no order. Returns the tally without its rows.
-    pub fn each_row(self, by: By, detail: DetailLevel, mut each: impl FnMut(TallyRow)) -> Tally {
+    pub(crate) fn each_row(
+        self,
+        by: By,
+        detail: DetailLevel,
+        mut each: impl FnMut(TallyRow),
+    ) -> Tally {
         let mut tally = Tally {
             rows: Vec::new(),
             unknown: Some(self.unknown),

@@ -14,7 +14,7 @@ use crate::recorder::tables::Tables;
 impl Folder {
     /// Adds the events of a block to the rows, except those that are kept. The block stays, and the
     /// slots of the others become marks.
-    pub fn fold_others(&mut self, tables: Tables<'_>, block: &[AtomicU64], kept: SlotSet) {
+    pub(crate) fn fold_others(&mut self, tables: Tables<'_>, block: &[AtomicU64], kept: SlotSet) {
         let slots: &Slots = block.as_chunks().0.try_into().expect("a block has its size");
         self.merge_epochs(tables);
         let mut pass = Pass { single: folder::SINGLE, ..self.pass(tables, slots) };

@@ -50,7 +50,7 @@ impl KeptPlaces {
     }
 
     /// Notes that the block at a place has nothing to keep.
-    pub fn want_not(&self, place: u64) {
+    pub(crate) fn want_not(&self, place: u64) {
         self.places[place as usize].store(SEARCHED, Ordering::Release);
     }
 

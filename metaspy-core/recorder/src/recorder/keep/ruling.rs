@@ -78,7 +78,7 @@ impl Ruling {
     }
 
     /// True if events of a site may meet it.
-    pub fn may_meet(&self, site: u32) -> bool {
+    pub(crate) fn may_meet(&self, site: u32) -> bool {
         self.wanted > 0 && self.matcher.may_match_site(site)
     }
 

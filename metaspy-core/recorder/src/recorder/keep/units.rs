@@ -86,7 +86,7 @@ impl Units {
     }
 
     /// Makes room for units of one more rule.
-    pub fn add_rule(&mut self) {
+    pub(crate) fn add_rule(&mut self) {
         self.slots.push(0);
     }
 
@@ -138,7 +138,7 @@ impl Units {
 
     /// The units of an event, if its effects are kept.
     #[inline]
-    pub fn spreads(&self, id: u64) -> &[usize] {
+    pub(crate) fn spreads(&self, id: u64) -> &[usize] {
         let (word, bit) = bit_of(id);
         match self.filter[word] & bit {
             0 => &[],
@@ -147,17 +147,17 @@ impl Units {
     }
 
     /// How many events' effects are kept.
-    pub fn spreading(&self) -> usize {
+    pub(crate) fn spreading(&self) -> usize {
         self.spreading.len()
     }
 
     /// True if an event is in a unit of this rule, as far as its effects are kept.
-    pub fn is_of_rule(&self, id: u64, rule: usize) -> bool {
+    pub(crate) fn is_of_rule(&self, id: u64, rule: usize) -> bool {
         self.spreads(id).iter().filter_map(|row| self.units.get(row)).any(|unit| unit.rule == rule)
     }
 
     /// Forgets which effects are kept, for blocks before this sequence, if there are many.
-    pub fn forget_before(&mut self, sequence: u64) {
+    pub(crate) fn forget_before(&mut self, sequence: u64) {
         if self.spreading.len() < SPREADING {
             return;
         }
