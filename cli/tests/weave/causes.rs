@@ -136,6 +136,39 @@ fn a_thread_has_the_cause_of_what_spawned_it() {
     assert!(did.stdout.contains("causes end at .spawn (src/main.rs:"), "{}", did.stdout);
 }
 
+#[test]
+fn a_report_names_where_chains_of_causes_end_and_on_which_threads() {
+    let manifest = manifest("entered", "2021", "");
+    let package = Package::new("entered", &[("Cargo.toml", &manifest), ("src/main.rs", THREADED)]);
+    // What calls these functions has no hook.
+    let only = ["run", "--weave", "entered::log"];
+    package.metaspy_in(&only, &[("METASPY_MODE", "full".as_ref())]);
+    let run = package.runs().join("1");
+    let report = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+        let output = command.arg("report").arg(&run).args(["--by", "cause"]).args(arguments);
+        let output = output.output().expect("it was built for this test").stdout;
+        String::from_utf8(output).expect("it is UTF-8")
+    };
+    let json: Value = serde_json::from_str(&report(&["--json"])).expect("it is JSON");
+    let expected = serde_json::json!([{
+        "site": "entered::log",
+        "calls": 4,
+        "threads": [{ "name": "main", "calls": 3 }, { "name": "pool", "calls": 1 }],
+    }]);
+    assert_eq!(json["entry_points"], expected, "{json:#}");
+    let line = "entry point: entered::log was called 4 times by code without a hook, on threads main (3), pool (1)";
+    let text = report(&[]);
+    assert!(text.contains(line), "{text}");
+    let filtered = report(&["--json", "--filter", "site:log"]);
+    let filtered: Value = serde_json::from_str(&filtered).expect("it is JSON");
+    assert_eq!(
+        filtered["entry_points"],
+        Value::Null,
+        "a filter hides what is around: {filtered:#}"
+    );
+}
+
 const TASKS: &str = r#"
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::cpu::{CpuTotals, error_percent};
+use super::entry_points::EntryPoint;
 use super::losses::Losses;
 use super::text::state;
 use super::{By, Key, KnownOutcomes, Part, Report, Row, Values};
@@ -37,6 +38,8 @@ struct Out<'a> {
     malformed_traceparents: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     shared: Option<u64>,
+    #[serde(skip_serializing_if = "<[EntryPoint]>::is_empty")]
+    entry_points: &'a [EntryPoint],
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_samples: Option<u64>,
     row_count: usize,
@@ -295,6 +298,7 @@ pub fn write(
         absent_files: report.absent_files,
         malformed_traceparents: store.header().remote_malformed,
         shared: (report.by == By::Cause).then_some(report.shared),
+        entry_points: &report.entry_points,
         row_count: report.row_count,
         cpu_samples: report.cpu.map(|cpu| cpu.all.samples),
         rows: Rows {

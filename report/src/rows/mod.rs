@@ -1,6 +1,7 @@
 //! The rows of a report: counts by site, subject, cause, type or package.
 
 pub mod cpu;
+mod entry_points;
 pub mod json;
 pub mod losses;
 mod outcomes;
@@ -19,6 +20,7 @@ use crate::program::{Ratio, Receivers, lost_values};
 use crate::table::Top;
 use crate::text::{counted, short_path};
 use cpu::CpuTotals;
+use entry_points::EntryPoint;
 use losses::Losses;
 use profiles::Profiles;
 
@@ -133,6 +135,8 @@ pub struct Report {
     pub lost_values: BTreeMap<String, u64>,
     /// Calls in several rows, because they have several root causes.
     pub shared: u64,
+    /// By root cause, the functions that code without a hook called. Empty under a filter.
+    pub entry_points: Vec<EntryPoint>,
     /// Recordings of other processes beside this one.
     pub beside: Vec<String>,
     /// The samples of the recording, if it has any.
@@ -254,7 +258,13 @@ impl Report {
             (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
         let is_filtered = !filter.is_all();
         let lost_values = profiles.lost;
+        let entry_points = if by == By::Cause && !is_filtered {
+            entry_points::read(store, tally.rows.iter().filter_map(|row| row.site))
+        } else {
+            Vec::new()
+        };
         Report {
+            entry_points,
             lost_values,
             shared,
             has_others,
@@ -359,6 +369,7 @@ impl Report {
             losses,
             lost_values: BTreeMap::new(),
             shared: 0,
+            entry_points: Vec::new(),
             beside: Vec::new(),
             cpu: Report::cpu_of(store, by),
             has_chosen_profiles: false,

@@ -64,6 +64,8 @@ fn about(measure: &Measure) -> &'static str {
 
 /// Columns of a name at most.
 const NAME: usize = 44;
+/// Number of entry points in the text, and of the names of threads of each.
+const ENTRY_POINTS: usize = 3;
 
 /// The numbers of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,6 +138,7 @@ pub fn write(
             "links are reasons, too: {calls} with several root causes, in the row of each"
         )?;
     }
+    entry_points(out, report)?;
     if let Some(cpu) = report.cpu {
         let all = grouped(cpu.all.samples);
         let outside = cpu.outside.percent(cpu.all);
@@ -166,6 +169,39 @@ pub fn write(
     }
     for note in store.notes() {
         writeln!(out, "note: {}", clean(note))?;
+    }
+    Ok(())
+}
+
+/// Names the functions at which chains of causes end, and the threads that they ran on: the door
+/// that the cause did not pass is what these threads execute.
+fn entry_points(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let sign = if report.exact { "" } else { "≥" };
+    for entry in report.entry_points.iter().take(ENTRY_POINTS) {
+        let threads: Vec<String> = entry
+            .threads
+            .iter()
+            .take(ENTRY_POINTS)
+            .map(|thread| {
+                let name = if thread.name.is_empty() { "without a name" } else { &thread.name };
+                format!("{} ({})", clean(name), grouped(thread.calls))
+            })
+            .collect();
+        let more = match entry.threads.len() - threads.len() {
+            0 => String::new(),
+            more => format!(" and {}", counted(more as u64, "other name")),
+        };
+        writeln!(
+            out,
+            "entry point: {} was called {sign}{} by code without a hook, on threads {}{more}",
+            clean(&entry.site),
+            counted(entry.calls, "time"),
+            threads.join(", ")
+        )?;
+    }
+    let more = report.entry_points.len().saturating_sub(ENTRY_POINTS);
+    if more > 0 {
+        writeln!(out, "… and {}: --json lists them", counted(more as u64, "other entry point"))?;
     }
     Ok(())
 }
