@@ -12,7 +12,7 @@ use metaspy_probe::{SiteId, Subject, unqualified};
 use metaspy_reader::{Chain, ChainFrame, Filter, Store};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::is_cache;
-use metaspy_report::coverage::{Found, Pattern, patterns};
+use metaspy_report::coverage::{Pattern, PatternExamples, patterns};
 use metaspy_report::flame::{FlamePage, Unit};
 use metaspy_report::program::{
     Edge, Element, Instructions, Key, Of, Program, Receivers, Returned, TestCount,
@@ -454,7 +454,7 @@ fn scope(store: &Store, filter: &Filter) -> Option<String> {
     }
 }
 
-fn methods_of(found: &Found<'_>, places: &HashMap<SiteId, usize>) -> Vec<usize> {
+fn methods_of(found: &PatternExamples<'_>, places: &HashMap<SiteId, usize>) -> Vec<usize> {
     let methods = found.examples.iter().flat_map(|example| &example.methods);
     methods.filter_map(|method| places.get(&method.site()?).copied()).collect()
 }

@@ -1,7 +1,7 @@
 //! The tool `compare`: two versions of a program.
 
 use metaspy_reader::{Filter, Store};
-use metaspy_report::diff::{By, Change, Diff, Presence, Row, Side, Size, Sort};
+use metaspy_report::diff::{By, Change, Diff, DiffRow, Presence, Side, Size, Sort};
 use metaspy_report::text::{counted, grouped, time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         diff.sort(&sort, size).map_err(|error| ToolError::new(format!("sort: {error}")))?;
     }
     let changed = diff.changed().count();
-    let shown: Vec<&Row> = diff.rows.iter().filter(|row| input.all || row.is_change()).collect();
+    let shown: Vec<&DiffRow> =
+        diff.rows.iter().filter(|row| input.all || row.is_change()).collect();
     let start = call.start()?;
     let total = shown.len() as u64;
     let rows: Vec<RowOut> =
@@ -200,7 +201,7 @@ impl Choice for By {
 }
 
 impl RowOut {
-    fn of(row: &Row) -> RowOut {
+    fn of(row: &DiffRow) -> RowOut {
         RowOut {
             name: row.label.clone(),
             kind: row.kind.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use metaspy_reader::Store;
 use metaspy_report::program::lost_note;
-use metaspy_report::rows::{self, By, Key, KnownOutcomes, Report, Row, Sort};
+use metaspy_report::rows::{self, By, Key, KnownOutcomes, Report, ReportRow, Sort};
 use metaspy_report::table::Top;
 use metaspy_report::text::{counted, grouped, time};
 use schemars::JsonSchema;
@@ -282,7 +282,12 @@ impl Default for RowsBy {
 }
 
 impl RowOut {
-    fn of(row: &Row, report: &Report, store: &Store, known_outcomes: &KnownOutcomes<'_>) -> RowOut {
+    fn of(
+        row: &ReportRow,
+        report: &Report,
+        store: &Store,
+        known_outcomes: &KnownOutcomes<'_>,
+    ) -> RowOut {
         let name = match &row.key {
             Key::Site(path) => path.clone(),
             Key::Subject(_) | Key::None => {
@@ -374,7 +379,7 @@ pub(super) fn hundredths(percent: f64) -> f64 {
 }
 
 /// The columns of method profilers, without those that other tables are made of.
-fn profiles(row: &Row) -> BTreeMap<String, BTreeMap<String, Value>> {
+fn profiles(row: &ReportRow) -> BTreeMap<String, BTreeMap<String, Value>> {
     let Value::Object(profiles) = rows::json::profile_values(&row.profiles).into() else {
         return BTreeMap::new();
     };

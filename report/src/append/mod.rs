@@ -10,7 +10,7 @@ use metaspy_format::layout::{Area, Layout};
 use metaspy_format::superblock as sb;
 use metaspy_reader::Store;
 
-pub use room::{Room, Row};
+pub use room::{AppendedRow, Room};
 
 /// The room that a recording has for more.
 #[derive(Clone, Copy, Debug)]

@@ -13,8 +13,8 @@ use super::{Space, append};
 /// First number of appended tables. Tables of method profilers are numbered from 0.
 const FIRST_TABLE: u32 = 0x8000_0000;
 
-/// Row of a table: its key, and a word for each column.
-pub type Row = (Key, Vec<u64>);
+/// Row of an appended table: its key, and a word for each column.
+pub type AppendedRow = (Key, Vec<u64>);
 
 /// Tables that will be appended to a recording, and the room left for them.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Room {
 
     /// Adds a table that already lacks `lost` rows. Rows without room are counted as lost as well.
     /// Returns the number of added rows, or 0 if the table itself finds no room.
-    pub fn add(&mut self, def: TableDef, rows: &[Row], lost: u64) -> io::Result<usize> {
+    pub fn add(&mut self, def: TableDef, rows: &[AppendedRow], lost: u64) -> io::Result<usize> {
         let kept = &rows[..rows.len().min(self.rows(def.columns.len()))];
         if kept.is_empty() {
             return Ok(0);

@@ -11,7 +11,7 @@ pub mod text;
 pub use by_test::{TestReach, by_test};
 pub use comparison::{Baseline, Comparison};
 pub use constants::{Constants, LEAST, TRUST, constants, is_cache, test_command};
-pub use patterns::{Example, Found, Pattern, patterns};
+pub use patterns::{Example, Pattern, PatternExamples, patterns};
 pub use repeats::{Repeated, repeated};
 
 use metaspy_reader::{Filter, Store};

@@ -24,9 +24,9 @@ pub enum Pattern {
     VeryWellTested,
 }
 
-/// The types that show a pattern.
+/// A pattern with the types that show it.
 #[derive(Debug)]
-pub struct Found<'p> {
+pub struct PatternExamples<'p> {
     /// The pattern.
     pub pattern: Pattern,
     /// The types.
@@ -94,7 +94,7 @@ impl Pattern {
 }
 
 /// The types that show each pattern.
-pub fn patterns(program: &Program) -> Vec<Found<'_>> {
+pub fn patterns(program: &Program) -> Vec<PatternExamples<'_>> {
     let long = long(program);
     let types = || {
         program
@@ -125,7 +125,7 @@ pub fn patterns(program: &Program) -> Vec<Found<'_>> {
         examples.sort_by_key(|example| {
             Reverse(example.methods.iter().map(|method| method.lines).sum::<u64>())
         });
-        Found { pattern, examples }
+        PatternExamples { pattern, examples }
     });
     found.into()
 }

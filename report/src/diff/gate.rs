@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Change, Diff, Presence, Row};
+use super::{Change, Diff, DiffRow, Presence};
 use crate::text::{grouped, parse_duration_ns, parse_number, time};
 
 /// A change that fails.
@@ -213,7 +213,7 @@ impl Gate {
     }
 
     /// False if the row has such a number, and it is not exact.
-    fn is_exact(&self, row: &Row) -> bool {
+    fn is_exact(&self, row: &DiffRow) -> bool {
         match &self.quantity {
             Quantity::Count => row.is_exact || row.is_unobserved_in_one,
             Quantity::Total => !row.is_partly_timed && !row.lacks_total,
@@ -224,7 +224,7 @@ impl Gate {
     }
 
     /// The number of a row, if it is exact.
-    fn of<'r>(&self, row: &'r Row) -> Option<&'r Change> {
+    fn of<'r>(&self, row: &'r DiffRow) -> Option<&'r Change> {
         if !self.is_exact(row) {
             return None;
         }

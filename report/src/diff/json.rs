@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Change, Diff, Identity, Judgement, Presence, Row};
+use super::{Change, Diff, DiffRow, Identity, Judgement, Presence};
 
 /// The diff as one object, with the first `top` rows.
 pub fn json(diff: &Diff, top: usize, judgements: &[Judgement]) -> Value {
@@ -22,7 +22,7 @@ pub fn json(diff: &Diff, top: usize, judgements: &[Judgement]) -> Value {
     })
 }
 
-fn row(row: &Row) -> Value {
+fn row(row: &DiffRow) -> Value {
     let key = match &row.identity {
         Identity::Path(path) => path.as_str().into(),
         Identity::Subject(_, key) => (*key).into(),

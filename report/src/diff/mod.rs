@@ -109,7 +109,7 @@ pub struct Diff {
     pub is_filtered: bool,
     /// The rows. Those with the largest change of time are first, then those with the largest
     /// change of the count.
-    pub rows: Vec<Row>,
+    pub rows: Vec<DiffRow>,
     /// The calls of all rows.
     pub count: Change,
     /// The self time of all rows, which contains each moment of a thread once; `None` if not all
@@ -125,9 +125,9 @@ pub struct Diff {
     pub empty: Vec<String>,
 }
 
-/// A thing in both versions.
+/// A row of a comparison: a site, a subject or a part in both versions.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct DiffRow {
     /// Its identity.
     pub identity: Identity,
     /// Its name: a path, or the label of a subject.
@@ -209,20 +209,20 @@ impl Diff {
         }
         let none = Thing::default();
         let recordings = (before.recordings, after.recordings);
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<DiffRow> = Vec::new();
         let renamed = before.renamed(after);
         let is_renamed = |identity: &Identity| renamed.iter().any(|(gone, _)| *gone == identity);
         for (identity, thing) in before.things.iter().filter(|(identity, _)| !is_renamed(identity))
         {
             let presence = if after.has(identity) { Presence::Both } else { Presence::Before };
-            let row = Row::new(
+            let row = DiffRow::new(
                 identity,
                 presence,
                 thing,
                 after.things.get(identity).unwrap_or(&none),
                 recordings,
             );
-            rows.push(Row { is_unobserved_in_one: after.is_unobserved(identity), ..row });
+            rows.push(DiffRow { is_unobserved_in_one: after.is_unobserved(identity), ..row });
         }
         for (identity, thing) in
             after.things.iter().filter(|(it, _)| !before.things.contains_key(it))
@@ -233,12 +233,16 @@ impl Diff {
                 .map(|(gone, _)| &before.things[*gone]);
             let is_in_both = was.is_some() || before.has(identity);
             let presence = if is_in_both { Presence::Both } else { Presence::After };
-            let row = Row::new(identity, presence, was.unwrap_or(&none), thing, recordings);
+            let row = DiffRow::new(identity, presence, was.unwrap_or(&none), thing, recordings);
             let is_unobserved_in_one = before.is_unobserved(identity);
-            rows.push(Row { was: was.map(|was| was.label.clone()), is_unobserved_in_one, ..row });
+            rows.push(DiffRow {
+                was: was.map(|was| was.label.clone()),
+                is_unobserved_in_one,
+                ..row
+            });
         }
         let is_timed = before.is_timed && after.is_timed;
-        let weight = |row: &Row| {
+        let weight = |row: &DiffRow| {
             let time = row
                 .self_ns
                 .as_ref()
@@ -298,24 +302,24 @@ impl Diff {
     /// The rows with a change: another count, a time whose interval does not contain 1, or a thing
     /// of one version. With one recording of each version the noise is unknown, and each other time
     /// is a change.
-    pub fn changed(&self) -> impl Iterator<Item = &Row> {
+    pub fn changed(&self) -> impl Iterator<Item = &DiffRow> {
         self.rows.iter().filter(|row| row.is_change())
     }
 
     /// The row of a site, method, type or package.
-    pub fn of_path(&self, path: &str) -> Option<&Row> {
+    pub fn of_path(&self, path: &str) -> Option<&DiffRow> {
         self.rows.iter().find(|row| matches!(&row.identity, Identity::Path(it) if it == path))
     }
 }
 
-impl Row {
+impl DiffRow {
     fn new(
         identity: &Identity,
         presence: Presence,
         before: &Thing,
         after: &Thing,
         recordings: (usize, usize),
-    ) -> Row {
+    ) -> DiffRow {
         let named = if after.numbers.is_empty() { before } else { after };
         let change = |of: &dyn Fn(&Numbers) -> Option<u64>| {
             let sample = |thing: &Thing| Sample::new(thing.numbers.iter().filter_map(of));
@@ -345,7 +349,7 @@ impl Row {
         let columns = names.filter_map(|name| {
             Some((name.clone(), both(change(&|it| it.columns.get(name).copied()))?))
         });
-        Row {
+        DiffRow {
             identity: identity.clone(),
             label: named.label.clone(),
             kind: named.kind.clone(),

@@ -10,7 +10,7 @@ use metaspy_reader::{DetailLevel, Filter, RecordedKind, RecordedSite, Scope, Sto
 use super::By;
 use super::renamed::{Source, renamed};
 use super::sample::Sample;
-use crate::rows::{Key, Report, Row};
+use crate::rows::{Key, Report, ReportRow};
 use crate::table::Top;
 
 /// The sites of allocations. Their subjects are sizes in bytes.
@@ -201,7 +201,7 @@ impl Thing {
 }
 
 impl Numbers {
-    fn of(store: &Store, row: &Row) -> Numbers {
+    fn of(store: &Store, row: &ReportRow) -> Numbers {
         // Woven calls are timed by a method profiler, others by their events.
         let of_calls = |column: &str| match row.profiles.get(CALLS)?.get(column)?.value {
             Value::Ns(ns) => Some((ns, false)),
@@ -256,13 +256,13 @@ impl Numbers {
     }
 }
 
-fn is_method(row: &Row) -> bool {
+fn is_method(row: &ReportRow) -> bool {
     let kind = row.kind.as_deref();
     [SiteKind::Method, SiteKind::Async].into_iter().any(|method| kind == Some(method.name()))
 }
 
 /// The identity of a row, and its name.
-fn identity(store: &Store, row: &Row) -> (Identity, String) {
+fn identity(store: &Store, row: &ReportRow) -> (Identity, String) {
     let label = || row.label.clone().unwrap_or_else(|| "(no subject)".into());
     match &row.key {
         // The free functions of a module have the path of the module.

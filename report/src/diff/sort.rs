@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use super::{Change, Diff, Row};
+use super::{Change, Diff, DiffRow};
 
 /// The column that rows are sorted by: the largest change of its number first, up or down; names in
 /// their own order.
@@ -87,7 +87,7 @@ impl Diff {
 }
 
 impl Sort {
-    fn of<'r>(&self, row: &'r Row) -> Option<&'r Change> {
+    fn of<'r>(&self, row: &'r DiffRow) -> Option<&'r Change> {
         match self {
             Sort::Count | Sort::Name => Some(&row.count),
             Sort::Total => row.total_ns.as_ref(),

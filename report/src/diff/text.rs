@@ -1,6 +1,6 @@
 //! A diff for people: a table of the rows that changed.
 
-use super::{By, Change, Diff, Judgement, Presence, Row};
+use super::{By, Change, Diff, DiffRow, Judgement, Presence};
 use crate::table::{Column, Table, Top};
 use crate::text::{clean, counted, grouped, shorten_path, time};
 
@@ -11,7 +11,7 @@ const ROWS: usize = 20;
 
 /// The changed rows, the first `top` of them; with [`Top::All`] every row.
 pub fn text(diff: &Diff, top: Top, judgements: &[Judgement]) -> Vec<String> {
-    let all: Vec<&Row> =
+    let all: Vec<&DiffRow> =
         if top.is_all() { diff.rows.iter().collect() } else { diff.changed().collect() };
     let rows = &all[..top.limit(ROWS).min(all.len())];
     let mut lines = Vec::new();
@@ -21,7 +21,7 @@ pub fn text(diff: &Diff, top: Top, judgements: &[Judgement]) -> Vec<String> {
         lines.extend(table(diff, rows).lines());
         let renamed: Vec<_> = all.iter().filter_map(|row| Some((row, row.was.as_ref()?))).collect();
         let listed = top.limit(ROWS).min(renamed.len());
-        let renaming = |(row, was): &(&&Row, &String)| {
+        let renaming = |(row, was): &(&&DiffRow, &String)| {
             format!("renamed: {} → {}", clean(was), clean(&row.label))
         };
         lines.extend(renamed[..listed].iter().map(renaming));
@@ -55,12 +55,13 @@ fn sum(name: &str, change: &Change, number: impl Fn(u64) -> String) -> String {
     format!("{name}: {before} → {after}  {}", percent_text(change))
 }
 
-fn table(diff: &Diff, rows: &[&Row]) -> Table {
-    let cells =
-        |of: &dyn Fn(&Row) -> String| -> Vec<String> { rows.iter().map(|row| of(row)).collect() };
+fn table(diff: &Diff, rows: &[&DiffRow]) -> Table {
+    let cells = |of: &dyn Fn(&DiffRow) -> String| -> Vec<String> {
+        rows.iter().map(|row| of(row)).collect()
+    };
     let mut columns =
         vec![Column::words(diff.by.name(), cells(&|row| shorten_path(&clean(&row.label), NAME)))];
-    let sign = |row: &Row| if row.is_exact { "" } else { "≥" };
+    let sign = |row: &DiffRow| if row.is_exact { "" } else { "≥" };
     columns.extend([
         Column::numbers(
             "calls",
@@ -74,10 +75,10 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
     ]);
     if diff.is_timed {
         for (name, of) in [
-            ("total", (|row| row.total_ns.as_ref()) as fn(&Row) -> Option<&Change>),
+            ("total", (|row| row.total_ns.as_ref()) as fn(&DiffRow) -> Option<&Change>),
             ("self", |row| row.self_ns.as_ref()),
         ] {
-            let sign = |row: &Row| match row.is_partly_timed {
+            let sign = |row: &DiffRow| match row.is_partly_timed {
                 true => "~",
                 false if name == "total" && row.total_at_most => "≤",
                 false => "",
@@ -91,7 +92,7 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
             };
             columns.push(Column::numbers(name, cell(|change| change.before.median())));
             columns.push(Column::numbers("after", cell(|change| change.after.median())));
-            let change = |row: &Row| {
+            let change = |row: &DiffRow| {
                 of(row).map_or(String::new(), |it| format!("{}{}", sign(row), percent_text(it)))
             };
             columns.push(Column::numbers("change", cells(&change)));
@@ -102,7 +103,7 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
 
 /// The change of a count, in percent; a word for a thing of one version, and for code that did not
 /// run in the second.
-fn difference(diff: &Diff, row: &Row) -> String {
+fn difference(diff: &Diff, row: &DiffRow) -> String {
     let has_ended = row.count.after.range().1 == 0 && row.count.before.range().1 > 0;
     let is_code = diff.by != By::Subject && !diff.is_filtered;
     match row.presence {

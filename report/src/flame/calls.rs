@@ -10,7 +10,8 @@ use metaspy_probe::SiteId;
 use metaspy_reader::{Filter, RowKey, Store};
 
 use super::{
-    Edge, FlamePage, Lane, Measure, Row, Sites, Stacks, Tree, Unit, Values, package_of, tree,
+    Edge, FlamePage, FunctionValues, Lane, Measure, Sites, Stacks, Tree, Unit, Values, package_of,
+    tree,
 };
 use crate::program::{INSTRUCTIONS, OWN_INSTRUCTIONS, Program};
 use crate::text::counted;
@@ -29,7 +30,7 @@ pub fn add(page: &mut FlamePage, store: &Store) {
     }
     let sites = Sites::of(store);
     let mut places: HashMap<SiteId, usize> = HashMap::new();
-    let mut rows: BTreeMap<usize, Row> = BTreeMap::new();
+    let mut rows: BTreeMap<usize, FunctionValues> = BTreeMap::new();
     let mut is_least = program.profiles.has_lost_edges;
     for element in &program.elements {
         let (Some(method), Some(site)) = (&element.method, element.site()) else { continue };
@@ -75,7 +76,7 @@ pub fn add(page: &mut FlamePage, store: &Store) {
 pub(crate) fn add_instructions(page: &mut FlamePage, store: &Store) {
     let profiles = store.united_profiles();
     let mut edges: Vec<Edge> = Vec::new();
-    let mut rows: BTreeMap<usize, Row> = BTreeMap::new();
+    let mut rows: BTreeMap<usize, FunctionValues> = BTreeMap::new();
     let mut function = |site: SiteId| {
         let path = store.site_path(site);
         let known = store.site(site).filter(|site| !site.file.is_empty());
@@ -154,7 +155,7 @@ fn of_edges(stacks: Stacks) -> Stacks {
 
 /// Draws the methods below code without hooks, as far as their place is the only one. Returns how
 /// many frames are not.
-fn expanded(edges: &[Edge], rows: &BTreeMap<usize, Row>) -> (Tree, usize) {
+fn expanded(edges: &[Edge], rows: &BTreeMap<usize, FunctionValues>) -> (Tree, usize) {
     let mut callees: HashMap<Option<usize>, Vec<&Edge>> = HashMap::new();
     let mut callers: HashMap<usize, usize> = HashMap::new();
     // Calls within a recursion have no time of their own.

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::tree::{ROOT, sum};
-use super::{Absent, Before, FlamePage, Function, Lane, Measure, Row, Stacks, Tree, Unit};
+use super::{
+    Absent, Before, FlamePage, Function, FunctionValues, Lane, Measure, Stacks, Tree, Unit,
+};
 
 impl FlamePage {
     /// Adds the numbers of an earlier recording. Functions are the same by name, and threads are
@@ -37,7 +39,7 @@ impl FlamePage {
             stacks.lanes.iter().for_each(|lane| merge(&mut tree, &lane.tree, &own, false));
             old.lanes.iter().for_each(|lane| merge(&mut tree, &lane.tree, &places, true));
             stacks.lanes = vec![Lane { tree, ..Lane::default() }];
-            let mut rows: BTreeMap<usize, Row> = BTreeMap::new();
+            let mut rows: BTreeMap<usize, FunctionValues> = BTreeMap::new();
             for (at, row) in &stacks.rows {
                 let joined = rows.entry(own[*at]).or_default();
                 (joined.own, joined.total) =

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::tree::{ROOT, sum};
-use super::{FRAMES, FlamePage, Lane, MEASURES, Row, Stacks, Unit, Values};
+use super::{FRAMES, FlamePage, FunctionValues, Lane, MEASURES, Stacks, Unit, Values};
 use crate::text::json_in_page;
 
 /// The page, with marks in place of style, data and scripts.
@@ -135,7 +135,7 @@ impl Kept {
         let row = |&at: &usize| {
             let row = &stacks.rows[&at];
             let mut values: Vec<u64> = vec![numbers[&at] as u64];
-            let of = |values: &mut Vec<u64>, row: &Row, measure: usize| {
+            let of = |values: &mut Vec<u64>, row: &FunctionValues, measure: usize| {
                 values.extend([row.own[measure], row.total[measure]]);
                 if stacks.is_difference {
                     values.extend([row.before.own[measure], row.before.total[measure]]);

@@ -75,7 +75,7 @@ pub struct Stacks {
     pub lanes: Vec<Lane>,
     /// Exact numbers of each function. Calls within calls of the same function count once in its
     /// total.
-    pub rows: BTreeMap<usize, Row>,
+    pub rows: BTreeMap<usize, FunctionValues>,
     /// Calls between functions, where stacks are known one level up only.
     pub edges: Option<Vec<Edge>>,
     /// Sentences about missing calls or events.
@@ -124,7 +124,7 @@ pub struct Lane {
 
 /// Numbers of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct FunctionValues {
     /// Without callees.
     pub own: Values,
     /// With callees.

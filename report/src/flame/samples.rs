@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use metaspy_reader::Store;
 
-use super::{FlamePage, Lane, MEASURES, Measure, Row, Stacks, Tree, Unit};
+use super::{FlamePage, FunctionValues, Lane, MEASURES, Measure, Stacks, Tree, Unit};
 use crate::functions::{Functions, NoFunctions};
 use crate::source_line::SourceFiles;
 use crate::text::{clean, counted, shorten};
@@ -30,7 +30,7 @@ pub fn add(page: &mut FlamePage, store: &Store) {
         let place = if function.file.is_empty() { &function.module } else { &function.file };
         let at = page.function(&function.name, place, &function.owner);
         places.push(at);
-        let row: &mut Row = rows.entry(at).or_default();
+        let row: &mut FunctionValues = rows.entry(at).or_default();
         row.own[0] = row.own[0].saturating_add(function.self_samples);
         row.total[0] = row.total[0].saturating_add(function.total_samples);
     }

@@ -24,7 +24,7 @@ fn page(stacks: &[(&str, u64)]) -> FlamePage {
     page
 }
 
-fn row(page: &FlamePage, name: &str) -> Row {
+fn row(page: &FlamePage, name: &str) -> FunctionValues {
     let at = page.functions.iter().position(|function| function.name == name).expect("it is there");
     page.stacks[0].rows[&at]
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Before, MEASURES, Row};
+use super::{Before, FunctionValues, MEASURES};
 
 /// Numbers of a frame, one for each measure.
 pub type Values = [u64; MEASURES];
@@ -132,7 +132,7 @@ impl Tree {
 
     /// Adds the numbers of each function. Frames below another one of their function are within its
     /// total.
-    pub(super) fn add_rows(&self, rows: &mut BTreeMap<usize, Row>) {
+    pub(super) fn add_rows(&self, rows: &mut BTreeMap<usize, FunctionValues>) {
         self.visit(|frame, is_outermost| {
             let row = rows.entry(frame.function).or_default();
             row.own = sum(row.own, frame.own);

@@ -8,7 +8,7 @@ use metaspy_format::arena::TEXT_MAX;
 use metaspy_format::profile::{Column, ColumnKind, Key, KeyKind, Merge, TableDef};
 
 use super::PROFILE;
-use crate::append::{Room, Row};
+use crate::append::{AppendedRow, Room};
 
 /// Number of equal parts of the room, of which the last stays free. Other tables by site are small
 /// and fit there, and others may append later.
@@ -85,7 +85,7 @@ pub fn number(name: &str) -> Column {
 #[derive(Default)]
 struct Part {
     names: [Words; 4],
-    rows: Vec<Row>,
+    rows: Vec<AppendedRow>,
     /// Upper limit of the bytes that the names need.
     bytes: usize,
 }

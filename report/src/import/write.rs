@@ -10,7 +10,7 @@ use metaspy_probe::SiteKind;
 use metaspy_reader::Store;
 
 use super::{Calls, Content, Imported, Samples};
-use crate::append::{Room, Row, append};
+use crate::append::{AppendedRow, Room, append};
 use crate::functions::tables::{FunctionRow, add_functions, number, sampled, table};
 use crate::functions::{FRAMES, columns};
 use crate::program::{CALLERS, INSTRUCTIONS, OWN_INSTRUCTIONS};
@@ -103,14 +103,14 @@ impl Samples {
             }
         };
         let kept = add_functions(order.into_iter().map(row), room)?;
-        let row = |(at, frame): (usize, &super::samples::Frame)| -> Row {
+        let row = |(at, frame): (usize, &super::samples::Frame)| -> AppendedRow {
             let caller = frame.caller.map_or(0, |caller| frames[caller]);
             (
                 sampled(frames[at]),
                 vec![caller, functions[frame.function], frame.line.into(), 0, 0, frame.own],
             )
         };
-        let rows: Vec<Row> = self.frames.iter().enumerate().map(row).collect();
+        let rows: Vec<AppendedRow> = self.frames.iter().enumerate().map(row).collect();
         let names = ["caller", "function", "line", "position", "inlined"].map(number);
         let of_frames: Vec<Column> = names.into_iter().chain([Column::new("samples")]).collect();
         debug_assert_eq!(of_frames.len(), columns::FRAMES);
@@ -145,11 +145,11 @@ impl Calls {
         }
         let mut edges: Vec<_> = self.edges.iter().collect();
         edges.sort_by_key(|&(pair, cost)| (Reverse(cost.instructions), *pair));
-        let row = |(&(from, to), cost): (&(usize, usize), &super::callgrind::Cost)| -> Row {
+        let row = |(&(from, to), cost): (&(usize, usize), &super::callgrind::Cost)| -> AppendedRow {
             let key = Key { site: to as u32 + 1, second: from as u32 + 1, key: 0 };
             (key, vec![cost.calls, cost.instructions])
         };
-        let rows: Vec<Row> = edges.into_iter().map(row).collect();
+        let rows: Vec<AppendedRow> = edges.into_iter().map(row).collect();
         let columns = vec![Column::new("calls"), Column::new(OWN_INSTRUCTIONS)];
         let frames = room.add(def(CALLERS, KeyKind::Caller, columns), &rows, 0)?;
         Ok(Counts { functions: self.functions.len(), frames, all })

@@ -11,7 +11,7 @@ use metaspy_reader::{
 
 use super::element::{Element, Key, Of};
 use super::method::{Method, MethodProfile};
-use super::owner::{Owner, Place};
+use super::owner::{MethodPlace, Owner};
 use super::profiles::{Edges, Profiles};
 use super::{Program, receivers};
 
@@ -199,7 +199,7 @@ impl Builder {
             return None;
         }
         let is_crate = |name: &str| self.crates.contains(name) || name == first_segment(&site.path);
-        let place = Place::new(site, facts.as_ref(), is_crate);
+        let place = MethodPlace::new(site, facts.as_ref(), is_crate);
         let package = self.package(place.module);
         let parent = match &place.owner {
             Some(owner) => self.owner(package, place.module, owner),

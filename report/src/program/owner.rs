@@ -5,7 +5,7 @@ use metaspy_reader::RecordedSite;
 
 /// The place of a method.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct MethodPlace<'a> {
     /// The module of its type, or its own module if it is a free function. Empty if the path has no
     /// module. The methods that a crate adds to a type of a crate outside the recording belong to
     /// the adding crate.
@@ -28,7 +28,7 @@ pub struct Owner {
     pub is_unresolved: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> MethodPlace<'a> {
     /// The place of a site: by its facts if it was woven, and otherwise by its path.
     pub fn new(
         site: &'a RecordedSite,
@@ -36,7 +36,7 @@ impl<'a> Place<'a> {
         is_crate: impl Fn(&str) -> bool,
     ) -> Self {
         let Some((facts, (module, _))) = facts.zip(site.module_and_name()) else {
-            return Place::from_path(site);
+            return MethodPlace::from_path(site);
         };
         let name = match (&facts.of_type, &facts.of_trait) {
             (Some(_), Some(of_trait)) => {
@@ -45,14 +45,14 @@ impl<'a> Place<'a> {
             _ => facts.name.clone(),
         };
         let Some((module, owner)) = facts.owner_module_and_name(is_crate) else {
-            return Place { module, owner: None, name };
+            return MethodPlace { module, owner: None, name };
         };
         // A recording without owners is of an older version. Its types are in the modules of their
         // `impl`s.
         let is_unresolved =
             facts.is_unresolved && site.facts.split(' ').any(|word| word == "unresolved");
         let is_trait = facts.of_type.is_none();
-        Place {
+        MethodPlace {
             module,
             owner: Some(Owner { name: owner.to_owned(), is_trait, is_unresolved }),
             name,
@@ -72,9 +72,9 @@ impl<'a> Place<'a> {
         match name.split_once("::").filter(|(owner, _)| begins_with_capital(owner)) {
             Some((owner, name)) => {
                 let owner = Owner { name: owner.into(), is_trait: false, is_unresolved: false };
-                Place { module, owner: Some(owner), name: name.into() }
+                MethodPlace { module, owner: Some(owner), name: name.into() }
             }
-            None => Place { module, owner: None, name: name.into() },
+            None => MethodPlace { module, owner: None, name: name.into() },
         }
     }
 }
@@ -91,7 +91,7 @@ mod tests {
     fn check(path: &str, module: u32, facts: &str, expected: (&str, Option<&str>, &str)) {
         let site = RecordedSite { module, facts: facts.into(), ..site(1, path) };
         let facts = site.facts();
-        let place = Place::new(&site, facts.as_ref(), |name| ["a", "c"].contains(&name));
+        let place = MethodPlace::new(&site, facts.as_ref(), |name| ["a", "c"].contains(&name));
         let owner = place.owner.as_ref().map(|owner| owner.name.as_str());
         assert_eq!((place.module, owner, place.name.as_str()), expected);
     }
@@ -141,7 +141,7 @@ mod tests {
             ..site(1, "a::b::X::get")
         };
         let facts = unresolved.facts();
-        let place = Place::new(&unresolved, facts.as_ref(), |name| name == "a");
+        let place = MethodPlace::new(&unresolved, facts.as_ref(), |name| name == "a");
         assert_eq!(place.module, "a::b");
         assert_eq!(
             place.owner,

@@ -2,7 +2,7 @@
 
 use metaspy_reader::{RowKey, Store};
 
-use super::{By, Report, Row};
+use super::{By, Report, ReportRow};
 
 /// The name of the profile, which is also that of its column of time.
 pub const PROFILE: &str = "cpu";
@@ -65,7 +65,7 @@ impl Cpu {
     }
 }
 
-impl Row {
+impl ReportRow {
     /// The samples in its own events: not in those inside them.
     pub fn cpu(&self) -> Cpu {
         let column =

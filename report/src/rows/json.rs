@@ -11,7 +11,7 @@ use super::cpu::{CpuTotals, error_percent};
 use super::entry_points::EntryPoint;
 use super::losses::Losses;
 use super::text::state;
-use super::{By, Key, KnownOutcomes, Part, Report, Row, Values};
+use super::{By, Key, KnownOutcomes, Part, Report, ReportRow, Values};
 use crate::condition::Verdict;
 use crate::expectation::Outcome;
 use crate::program::ColumnValue;
@@ -183,7 +183,7 @@ struct Rows<'a> {
     shares: &'a Shares,
     is_filtered: bool,
     cpu: Option<CpuTotals>,
-    rows: &'a [Row],
+    rows: &'a [ReportRow],
 }
 
 impl Serialize for Rows<'_> {

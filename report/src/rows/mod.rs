@@ -124,7 +124,7 @@ pub struct Report {
     /// Damage and missing files, as sentences.
     pub damage: Vec<String>,
     /// The rows, the most frequent first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ReportRow>,
     /// The number of all rows, of which `rows` may be the first.
     pub row_count: usize,
     /// The number of sites or labelled subjects without calls, if they are not among the rows.
@@ -145,8 +145,8 @@ pub struct Report {
     pub has_chosen_profiles: bool,
 }
 
-/// A row.
-pub struct Row {
+/// A row of a report.
+pub struct ReportRow {
     /// The path of a site, a type or a package, or the key of a subject.
     pub key: Key,
     /// The path of the site of a subject, if the rows are about both.
@@ -241,13 +241,13 @@ impl Report {
             By::SenderSubject => sender_subject_row(store, &profiles, row),
             _ => site_row(store, &profiles, row.site, row.measure),
         };
-        let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
+        let mut rows: Vec<ReportRow> = tally.rows.iter().map(row).collect();
         sort(&mut rows);
         // Under a filter, a site without matching events may have been called.
         let silent =
             if filter.is_all() { silent(store, &profiles, by, &tally.rows) } else { Vec::new() };
         // Sites with values of profilers were not called, either.
-        let is_never = |row: &&Row| by != By::Subject || row.profiles.is_empty();
+        let is_never = |row: &&ReportRow| by != By::Subject || row.profiles.is_empty();
         let never = if top.is_all() { 0 } else { silent.iter().filter(is_never).count() };
         if top.is_all() {
             rows.extend(silent);
@@ -344,7 +344,7 @@ impl Report {
     fn of_rows(
         store: &Store,
         by: By,
-        rows: Vec<Row>,
+        rows: Vec<ReportRow>,
         exact: bool,
         shares: Shares,
         never: usize,
@@ -393,12 +393,12 @@ pub fn damage(store: &Store) -> Vec<String> {
 }
 
 /// The most frequent first.
-fn sort(rows: &mut [Row]) {
+fn sort(rows: &mut [ReportRow]) {
     rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
 }
 
 /// Rows of items without calls, by name.
-fn silent(store: &Store, profiles: &Profiles, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
+fn silent(store: &Store, profiles: &Profiles, by: By, seen: &[store::TallyRow]) -> Vec<ReportRow> {
     let mut rows = silent_in_no_order(store, profiles, by, seen);
     rows.sort_by(|a, b| a.label.cmp(&b.label));
     rows
@@ -409,7 +409,7 @@ fn silent_in_no_order(
     profiles: &Profiles,
     by: By,
     seen: &[store::TallyRow],
-) -> Vec<Row> {
+) -> Vec<ReportRow> {
     match by {
         By::Site => {
             let seen: HashSet<SiteId> = seen.iter().filter_map(|row| row.site).collect();
@@ -442,9 +442,9 @@ fn path(store: &Store, site: SiteId) -> String {
 
 /// Sites that still share a path, as functions in the bodies of two others may, are told apart by
 /// their file and line.
-fn distinguish(store: &Store, rows: &mut [Row]) {
+fn distinguish(store: &Store, rows: &mut [ReportRow]) {
     let mut uses: HashMap<String, u32> = HashMap::new();
-    let of_sites = |row: &Row| row.site_id.and_then(|id| store.site(id));
+    let of_sites = |row: &ReportRow| row.site_id.and_then(|id| store.site(id));
     for row in rows.iter().filter(|row| of_sites(row).is_some()) {
         if let Key::Site(path) = &row.key {
             *uses.entry(path.clone()).or_default() += 1;
@@ -460,41 +460,46 @@ fn distinguish(store: &Store, rows: &mut [Row]) {
     }
 }
 
-fn site_row(store: &Store, profiles: &Profiles, site: Option<SiteId>, measure: Measure) -> Row {
-    let Some(id) = site else { return Row::new(Key::None, measure) };
+fn site_row(
+    store: &Store,
+    profiles: &Profiles,
+    site: Option<SiteId>,
+    measure: Measure,
+) -> ReportRow {
+    let Some(id) = site else { return ReportRow::new(Key::None, measure) };
     let path = path(store, id);
     let label = Some(short_path(&path).to_owned());
     let kind = store.site(id).map(|site| site.kind.name().to_owned());
-    Row {
+    ReportRow {
         site_id: site,
         label,
         kind,
         failure: failure(store, id),
         profiles: profiles.of_site(id),
-        ..Row::new(Key::Site(path), measure)
+        ..ReportRow::new(Key::Site(path), measure)
     }
 }
 
 /// Returns the row of a cause by its site. Columns of method profilers are about the site itself,
 /// not about its effects, and so is the word for its failures.
-fn cause_row(store: &Store, profiles: &Profiles, row: &store::TallyRow, left: &str) -> Row {
+fn cause_row(store: &Store, profiles: &Profiles, row: &store::TallyRow, left: &str) -> ReportRow {
     let without_site = match row.site {
         None => left,
         Some(store::NO_CAUSE) => "no cause",
         Some(store::REMOTE_CAUSE) => "cause in another process",
         site => {
             let of_site = site_row(store, profiles, site, row.measure);
-            return Row { profiles: Values::new(), failure: "failed", ..of_site };
+            return ReportRow { profiles: Values::new(), failure: "failed", ..of_site };
         }
     };
-    Row { label: Some(without_site.into()), ..Row::new(Key::None, row.measure) }
+    ReportRow { label: Some(without_site.into()), ..ReportRow::new(Key::None, row.measure) }
 }
 
-fn sender_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> Row {
+fn sender_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> ReportRow {
     match row.site {
         Some(site) if ![store::NO_CAUSE, store::REMOTE_CAUSE].contains(&site) => {
             let site = Some(path(store, site));
-            Row {
+            ReportRow {
                 site,
                 profiles: Values::new(),
                 ..subject_row(store, profiles, row.subject, row.measure)
@@ -509,21 +514,21 @@ fn subject_row(
     profiles: &Profiles,
     subject: Option<Subject>,
     measure: Measure,
-) -> Row {
+) -> ReportRow {
     let Some(subject) = subject else {
-        return Row::new(Key::None, measure);
+        return ReportRow::new(Key::None, measure);
     };
     if subject.kind.0 == OTHERS {
-        return Row {
+        return ReportRow {
             label: Some("others".into()),
             kind: Some("others".into()),
-            ..Row::new(Key::None, measure)
+            ..ReportRow::new(Key::None, measure)
         };
     }
     let kind = store.kind(subject.kind).map(RecordedKind::whole_name);
     let label = Some(store.subject_text(subject));
     let profiles = profiles.of_subject(subject);
-    Row { label, kind, profiles, ..Row::new(Key::Subject(subject.key), measure) }
+    ReportRow { label, kind, profiles, ..ReportRow::new(Key::Subject(subject.key), measure) }
 }
 
 /// The word for calls of a site that failed.
@@ -531,14 +536,14 @@ fn failure(store: &Store, site: SiteId) -> &'static str {
     store.site(site).map_or("failed", |site| site.failure())
 }
 
-fn site_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> Row {
+fn site_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> ReportRow {
     let site = row.site.map(|id| path(store, id));
     let values = row
         .site
         .zip(row.subject)
         .map_or_else(Values::new, |(site, subject)| profiles.of_both(site, subject));
     let failure = row.site.map_or("failed", |id| failure(store, id));
-    Row {
+    ReportRow {
         site,
         failure,
         profiles: values,
@@ -546,10 +551,10 @@ fn site_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -
     }
 }
 
-impl Row {
+impl ReportRow {
     /// A row without a name.
-    fn new(key: Key, measure: Measure) -> Row {
-        Row {
+    fn new(key: Key, measure: Measure) -> ReportRow {
+        ReportRow {
             key,
             site: None,
             site_id: None,

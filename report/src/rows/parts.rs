@@ -4,12 +4,12 @@ use metaspy_probe::SiteId;
 use metaspy_reader::{Filter, Store};
 
 use super::profiles::Profiles;
-use super::{By, Key, Part, Row, Values};
+use super::{By, Key, Part, ReportRow, Values};
 use crate::program::{self, Element, Of, Program};
 
 /// Reads them, but for those that cannot run as all of their methods are skipped; and whether every
 /// count is exact.
-pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
+pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<ReportRow>, bool) {
     let program = Program::read(store, filter);
     let wanted = program.elements.iter().filter(|element| match element.of {
         Of::Package => by == By::Package,
@@ -18,7 +18,7 @@ pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
     });
     let wanted = wanted.filter(|element| element.measure.count > 0 || element.never_ran());
     let profiles = Profiles::read(store);
-    let mut rows: Vec<Row> =
+    let mut rows: Vec<ReportRow> =
         wanted.clone().map(|element| row(store, element, filter.is_all())).collect();
     for (row, element) in rows.iter_mut().zip(wanted) {
         row.profiles = profiles.of_sites(sites(&program, element));
@@ -36,7 +36,7 @@ fn sites<'p>(program: &'p Program, element: &'p Element) -> impl Iterator<Item =
     program.methods().filter(is_within).filter_map(Element::site)
 }
 
-fn row(store: &Store, element: &Element, is_all: bool) -> Row {
+fn row(store: &Store, element: &Element, is_all: bool) -> ReportRow {
     let path = element.path(store).to_owned();
     let label = match element.key {
         program::Key::Functions(_) => format!("{path}::{}", element.name),
@@ -51,7 +51,7 @@ fn row(store: &Store, element: &Element, is_all: bool) -> Row {
         complexity: element.complexity,
     };
     let kind = Some(element.sort().to_owned());
-    Row {
+    ReportRow {
         failure: "failed",
         key: Key::Site(path),
         site: None,

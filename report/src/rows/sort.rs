@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use metaspy_reader::{Store, TallyRow, Value};
 
-use super::{Report, Row};
+use super::{Report, ReportRow};
 
 /// The column that rows are sorted by, the largest value first; names in their own order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Report {
     /// Sorts the rows. Rows with equal values stay in their order. Fails if no row has the column,
     /// with those that there are.
     pub fn sort(&mut self, store: &Store, by: &Sort) -> Result<(), String> {
-        let by_number = |rows: &mut Vec<Row>, of: &dyn Fn(&Row) -> Option<u64>| {
+        let by_number = |rows: &mut Vec<ReportRow>, of: &dyn Fn(&ReportRow) -> Option<u64>| {
             rows.sort_by_key(|row| Reverse(of(row)))
         };
         let rows = &mut self.rows;
@@ -114,7 +114,7 @@ impl Report {
     }
 }
 
-fn name(row: &Row) -> &str {
+fn name(row: &ReportRow) -> &str {
     match &row.key {
         super::Key::Site(path) => path,
         _ => row.label.as_deref().unwrap_or_default(),
@@ -122,7 +122,7 @@ fn name(row: &Row) -> &str {
 }
 
 /// The number in a column of a method profiler.
-fn number(row: &Row, wanted: &str) -> Option<u64> {
+fn number(row: &ReportRow, wanted: &str) -> Option<u64> {
     row.profiles.iter().find_map(|(profiler, columns)| {
         let column = wanted
             .strip_prefix(profiler.as_str())

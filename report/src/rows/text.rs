@@ -7,7 +7,7 @@ use metaspy_format::profile::built_in;
 use metaspy_reader::{EndState, Measure, RecordedSite, Shares, Store, Totals, Value};
 
 use super::cpu::{self, error_percent};
-use super::{By, Key, Part, Report, Row};
+use super::{By, Key, Part, Report, ReportRow};
 use crate::condition::Verdict;
 use crate::functions;
 use crate::program::{ColumnValue, Ratio, lost_note};
@@ -17,7 +17,7 @@ use crate::text::{clean, clock, counted, grouped, outcomes, shorten, shorten_pat
 /// One of the times of a row.
 struct Time {
     title: &'static str,
-    of: fn(&Row, &Store) -> Option<u64>,
+    of: fn(&ReportRow, &Store) -> Option<u64>,
     sign: fn(&Measure) -> &'static str,
     share: Option<fn(&Shares, &Measure) -> Option<f64>>,
 }
@@ -26,24 +26,29 @@ struct Time {
 const TIMES: [Time; 5] = [
     Time {
         title: "total",
-        of: Row::total_ns,
+        of: ReportRow::total_ns,
         sign: Measure::total_sign,
         share: Some(Shares::total),
     },
-    Time { title: "wall", of: Row::wall_ns, sign: at_least, share: None },
-    Time { title: "self", of: Row::window_self_ns, sign: about, share: Some(Shares::self_time) },
+    Time { title: "wall", of: ReportRow::wall_ns, sign: at_least, share: None },
+    Time {
+        title: "self",
+        of: ReportRow::window_self_ns,
+        sign: about,
+        share: Some(Shares::self_time),
+    },
     Time { title: "max", of: longest, sign: at_least, share: None },
     Time { title: "max wall", of: longest_wall, sign: at_least, share: None },
 ];
 
 /// The longest time of rows without async calls.
-fn longest(row: &Row, store: &Store) -> Option<u64> {
+fn longest(row: &ReportRow, store: &Store) -> Option<u64> {
     row.max_ns(store).filter(|_| row.wall_ns(store).is_none())
 }
 
 /// The longest time of rows with async calls, from a first poll to an end. The total has the time
 /// of polls alone.
-fn longest_wall(row: &Row, store: &Store) -> Option<u64> {
+fn longest_wall(row: &ReportRow, store: &Store) -> Option<u64> {
     row.max_ns(store).filter(|_| row.wall_ns(store).is_some())
 }
 
@@ -103,7 +108,7 @@ pub fn write(
             "running: the program ended first, as with `process::exit`: metaspy open shows where it was"
         )?;
     }
-    let has_least_self = |row: &Row| {
+    let has_least_self = |row: &ReportRow| {
         row.part.is_none() && row.window_self_ns(store).is_some() && about(&row.measure) == "≥"
     };
     if rows.iter().any(has_least_self) {
@@ -382,16 +387,17 @@ fn table(
     out: &mut impl Write,
     store: &Store,
     report: &Report,
-    rows: &[Row],
+    rows: &[ReportRow],
     numbers: Numbers,
 ) -> io::Result<()> {
-    let name = |row: &Row| match (&row.key, &row.label) {
+    let name = |row: &ReportRow| match (&row.key, &row.label) {
         (Key::Site(_), Some(label)) if row.part.is_some() => shorten_path(&clean(label), NAME),
         (Key::Site(path), _) => shorten_path(&clean(path), NAME),
         _ => shorten(&clean(row.label.as_deref().unwrap_or("(no subject)")), NAME),
     };
-    let cells = |of: &dyn Fn(&Row) -> String| -> Vec<String> { rows.iter().map(of).collect() };
-    let kind = |row: &Row| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
+    let cells =
+        |of: &dyn Fn(&ReportRow) -> String| -> Vec<String> { rows.iter().map(of).collect() };
+    let kind = |row: &ReportRow| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
     let has_parts = rows.iter().any(|row| row.part.is_some());
     let title = match report.by {
         By::Cause => "root cause",
@@ -402,7 +408,7 @@ fn table(
     };
     let is_all = numbers == Numbers::All;
     let share = |name: &str, of: fn(&Shares, &Measure) -> Option<f64>| {
-        let cell = |row: &Row| {
+        let cell = |row: &ReportRow| {
             of(&report.shares, &row.measure).map_or("–".into(), |share| format!("{share:.1}"))
         };
         let title = if is_all { "%".to_owned() } else { format!("{name} %") };
@@ -410,7 +416,7 @@ fn table(
     };
     let mut columns = Vec::new();
     if let By::SiteSubject | By::SenderSubject = report.by {
-        let site = |row: &Row| shorten_path(&clean(row.site.as_deref().unwrap_or("–")), NAME);
+        let site = |row: &ReportRow| shorten_path(&clean(row.site.as_deref().unwrap_or("–")), NAME);
         let title = if report.by == By::SenderSubject { "direct cause" } else { "site" };
         columns.push(Column::words(title, cells(&site)));
     }
@@ -419,7 +425,8 @@ fn table(
         Column::words("kind", cells(&kind)).at_most(14),
     ]);
     if is_all {
-        let cell = |row: &Row| format!("{}{}", row.measure.sign(), grouped(row.measure.count));
+        let cell =
+            |row: &ReportRow| format!("{}{}", row.measure.sign(), grouped(row.measure.count));
         columns.push(Column::numbers("calls", cells(&cell)).at_least(13));
     }
     columns.push(share("calls", Shares::calls));
@@ -438,7 +445,7 @@ fn table(
     let times =
         TIMES.into_iter().filter(|time| rows.iter().any(|row| (time.of)(row, store).is_some()));
     for Time { title, of, sign, share: share_of } in times {
-        let cell = |row: &Row| {
+        let cell = |row: &ReportRow| {
             of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), time(ns)))
         };
         if is_all {
@@ -448,7 +455,8 @@ fn table(
         columns.extend(share_of.map(|of| share(title, of)));
     }
     if let Some(cpu) = report.cpu {
-        let error = |row: &Row| format!("{:.1}", error_percent(row.cpu().samples, cpu.all.samples));
+        let error =
+            |row: &ReportRow| format!("{:.1}", error_percent(row.cpu().samples, cpu.all.samples));
         columns.push(Column::numbers("cpu", cells(&|row| time(row.cpu().ns))).at_least(8));
         columns.push(
             Column::numbers("%", cells(&|row| format!("{:.1}", row.cpu().percent(cpu.all))))
@@ -474,7 +482,7 @@ fn table(
 
 /// The columns that method profilers declared and that a row has a value for, without those of
 /// profilers that are `left_out`.
-fn profile_columns(rows: &[Row], left_out: impl Fn(&str) -> bool) -> Vec<Column> {
+fn profile_columns(rows: &[ReportRow], left_out: impl Fn(&str) -> bool) -> Vec<Column> {
     let mut declared: BTreeMap<(&str, &str), &ColumnValue> = BTreeMap::new();
     let others = |(name, _): &(&String, _)| *name != cpu::PROFILE && !left_out(name);
     for (profile, columns) in rows.iter().flat_map(|row| row.profiles.iter().filter(others)) {
@@ -484,7 +492,7 @@ fn profile_columns(rows: &[Row], left_out: impl Fn(&str) -> bool) -> Vec<Column>
     let column = |((profile, name), of): ((&str, &str), &ColumnValue)| {
         let unit =
             if of.column.unit.is_empty() { String::new() } else { format!(" {}", of.column.unit) };
-        let cell = |row: &Row| {
+        let cell = |row: &ReportRow| {
             row.profiles
                 .get(profile)
                 .and_then(|columns| columns.get(name))

@@ -12,7 +12,7 @@ use std::io;
 
 use metaspy_format::profile::{Column, Key, TableDef};
 use metaspy_reader::EventId;
-use metaspy_report::append::{Room, Row};
+use metaspy_report::append::{AppendedRow, Room};
 use metaspy_report::functions::tables::{
     FunctionRow, ROOM_PARTS, add_functions, hash_of, number, sampled, table,
 };
@@ -176,7 +176,7 @@ impl Tree {
         add_functions(counts.into_iter().map(row), room)
     }
 
-    fn frames(&self, recorded: &Recorded<'_>) -> (TableDef, Vec<Row>) {
+    fn frames(&self, recorded: &Recorded<'_>) -> (TableDef, Vec<AppendedRow>) {
         let functions = &recorded.profile.symbols.functions;
         let row = |node: &Node| {
             let position = node.position.map_or(0, |position| position.saturating_add(1));
@@ -202,7 +202,7 @@ impl Tree {
         &self,
         recorded: &Recorded<'_>,
         kept: impl Fn(Option<EventId>) -> Option<EventId>,
-    ) -> Vec<Row> {
+    ) -> Vec<AppendedRow> {
         let process = recorded.store.header().pid.into();
         let mut counts: BTreeMap<(u64, Key, u64), u64> = BTreeMap::new();
         for (&(frame, list, event), count) in &self.events {

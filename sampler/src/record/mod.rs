@@ -14,7 +14,7 @@ use std::path::Path;
 
 use metaspy_format::profile::{Column, Key, KeyKind, TableDef};
 use metaspy_reader::{EndState, Store};
-use metaspy_report::append::{Room, Row};
+use metaspy_report::append::{AppendedRow, Room};
 use metaspy_report::rows::cpu::{PROFILE, SAMPLES};
 
 use crate::profile::Profile;
@@ -107,7 +107,7 @@ impl Recorded<'_> {
 
     /// Counts the samples by site and subject of the innermost event, the most frequent first.
     /// Samples outside all events have no site.
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<AppendedRow> {
         let mut counts: BTreeMap<Key, u64> = BTreeMap::new();
         let mut keys: HashMap<u32, Key> = HashMap::new();
         let none = Key { site: NO_SITE, second: 0, key: 0 };
