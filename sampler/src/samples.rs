@@ -79,7 +79,7 @@ pub enum StackEnd {
 
 /// Location of an address. A caller's address is in its call instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum CodeLocation {
     /// Address in a code file.
     Module {
         /// Index of the file in [`Samples::modules`].
@@ -152,7 +152,7 @@ pub struct Samples {
     /// Distinct stacks.
     pub stacks: Vec<Stack>,
     /// Distinct addresses.
-    pub addresses: Vec<Place>,
+    pub addresses: Vec<CodeLocation>,
     /// Functions that the processes made and registered. A function that was moved is there twice.
     pub made: Vec<CodeFunction>,
     /// Locations of the maps of other generated code, by process.

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::options::Options;
 use crate::profile::Profile;
 use crate::run::{Ended, Run};
-use crate::samples::{NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
+use crate::samples::{CodeLocation, NO_EVENT, Sample, Samples, Stack, StackEnd, Thread};
 use crate::statistics::Statistics;
 use crate::symbols::{Category, Frame, Function, Resolved, Symbols};
 
@@ -51,7 +51,7 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
                 let inlined = inlined.into_iter().flat_map(|inlined| inlined.split(' ').rev());
                 let frames = inlined.chain(outer).map(frame).collect();
                 symbols.addresses.push(Resolved { frames, range: None });
-                samples.addresses.push(Place::Kernel(new.into()));
+                samples.addresses.push(CodeLocation::Kernel(new.into()));
                 new
             }));
         }

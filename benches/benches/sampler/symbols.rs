@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use metaspy_benches::child;
 use metaspy_sampler::run::{Ended, Run};
 use metaspy_sampler::samples::{
-    Counts, Module, NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread,
+    CodeLocation, Counts, Module, NO_EVENT, Sample, Samples, Stack, StackEnd, Thread,
 };
 use metaspy_sampler::statistics::Statistics;
 use metaspy_sampler::{Options, Profile, text};
@@ -93,9 +93,9 @@ fn synthetic(program: &Path, code: &[(u64, u64)], addresses: u32, samples: u32) 
     };
     let mut place = |_| {
         let (start, size) = code[random(code.len() as u64) as usize];
-        Place::Module { module: 0, address: start + random(size) }
+        CodeLocation::Module { module: 0, address: start + random(size) }
     };
-    let places: Vec<Place> = (0..addresses).map(&mut place).collect();
+    let places: Vec<CodeLocation> = (0..addresses).map(&mut place).collect();
     let count = (addresses * STACKS).min(samples);
     let stack = |number: u32| {
         let mut frames: Box<[u32]> = (0..FRAMES).map(|_| random(addresses.into()) as u32).collect();

@@ -95,7 +95,7 @@ impl Profile {
                 StackEnd::Broken => doubts.broken += count,
             }
             let place = stack.frames.first().map(|&at| self.run.samples.addresses[at as usize]);
-            if place.is_none_or(|place| place == crate::samples::Place::Nowhere) {
+            if place.is_none_or(|place| place == crate::samples::CodeLocation::Nowhere) {
                 doubts.unplaced += count;
             }
         }

@@ -15,7 +15,7 @@ use crate::code_file::Missing;
 use crate::code_map::PerfMap;
 use crate::options::Instances;
 use crate::run::Run;
-use crate::samples::{Module, Place};
+use crate::samples::{CodeLocation, Module};
 use elf::{Elf, Names};
 use jit::Jit;
 use kernel::Kernel;
@@ -82,7 +82,7 @@ impl Symbols {
         let places = &run.samples.addresses;
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|&at| {
-            if let Place::Module { module, address } = places[at] {
+            if let CodeLocation::Module { module, address } = places[at] {
                 (module, address)
             } else {
                 (u32::MAX, 0)
@@ -91,24 +91,24 @@ impl Symbols {
         symbols.addresses.resize(places.len(), Resolved { frames: Vec::new(), range: None });
         for at in order {
             symbols.addresses[at] = match places[at] {
-                Place::Module { module, address } => {
+                CodeLocation::Module { module, address } => {
                     let of = &run.samples.modules[module as usize];
                     let elf = files[module as usize].get_or_init(|| Elf::read(of));
                     elf.resolve(&mut names[module as usize], &mut symbols, of, address)
                 }
-                Place::Kernel(address) => {
+                CodeLocation::Kernel(address) => {
                     let name = kernel.get_or_insert_with(Kernel::read).name(address);
                     symbols.simple(name, Category::Kernel, "[kernel]")
                 }
-                Place::Anonymous { pid, address } => {
+                CodeLocation::Anonymous { pid, address } => {
                     let read =
                         || Jit::read(run.samples.perf_maps.get(&pid).unwrap_or(&PerfMap::of(pid)));
                     jits.entry(pid).or_insert_with(read).resolve(&mut symbols, address)
                 }
-                Place::Made { function, address } => {
+                CodeLocation::Made { function, address } => {
                     jit::made(&mut symbols, &run.samples.made[function as usize], address)
                 }
-                Place::Nowhere => symbols.simple(
+                CodeLocation::Nowhere => symbols.simple(
                     "[no code is mapped here]".into(),
                     Category::Unknown,
                     "[unmapped]",

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use metaspy_sampler::code_map::{Bytecode, CodeMap, Kind};
 use metaspy_sampler::run::{Ended, Run};
-use metaspy_sampler::samples::Place;
+use metaspy_sampler::samples::CodeLocation;
 use metaspy_sampler::{Options, Profile, SampleError, Target, sample};
 
 use crate::{ALONE, samples_with, work};
@@ -235,8 +235,8 @@ fn samples_of_an_interpreter_are_at_its_bytecodes_also_after_these_are_gone() {
         "{}",
         name(method.callers[0].function)
     );
-    let at = |place: &Place| match *place {
-        Place::Made { function, address } => {
+    let at = |place: &CodeLocation| match *place {
+        CodeLocation::Made { function, address } => {
             profile.run.samples.made[function as usize].range(address)
         }
         _ => None,

@@ -2,14 +2,16 @@
 //! file only when it ends.
 
 use crate::linux::collect::Collector;
-use crate::samples::{Place, Stack};
+use crate::samples::{CodeLocation, Stack};
 
 impl Collector {
     /// Resolves sampled addresses whose code was in no dump at the time of the sample.
     pub(super) fn find_late(&mut self) {
         let samples = &mut self.samples;
-        let is_open =
-            |place: &Place| matches!(*place, Place::Anonymous { pid, .. } if self.made.has(pid));
+        let is_open = |place: &CodeLocation| match *place {
+            CodeLocation::Anonymous { pid, .. } => self.made.has(pid),
+            _ => false,
+        };
         let open: Vec<bool> = samples.addresses.iter().map(is_open).collect();
         let has_open = |stack: &Stack| stack.frames.iter().any(|&frame| open[frame as usize]);
         let open_stacks: Vec<bool> = samples.stacks.iter().map(has_open).collect();
@@ -25,7 +27,8 @@ impl Collector {
             }
             let mut stack = samples.stacks[stack].clone();
             for frame in stack.frames.iter_mut().filter(|frame| open[**frame as usize]) {
-                let Place::Anonymous { pid, address } = samples.addresses[*frame as usize] else {
+                let CodeLocation::Anonymous { pid, address } = samples.addresses[*frame as usize]
+                else {
                     continue;
                 };
                 if let Some(place) = made.place(&mut samples.made, pid, address, time_ns) {

@@ -9,7 +9,7 @@ use crate::code_file::path_of;
 use crate::code_map::{CodeFunction, Dump, is_dump};
 use crate::linux::collect::mapped;
 use crate::linux::perf::record::Map;
-use crate::samples::Place;
+use crate::samples::CodeLocation;
 
 /// Maximum number of dumps that stay open.
 const OPEN_MAX: usize = 64;
@@ -89,7 +89,7 @@ impl Made {
         pid: u32,
         address: u64,
         time_ns: u64,
-    ) -> Option<Place> {
+    ) -> Option<CodeLocation> {
         let dumps = self.dumps.get_mut(&pid)?;
         let found = dumps.iter_mut().find_map(|of| of.dump.find(address, time_ns))?;
         let function =
@@ -97,6 +97,6 @@ impl Made {
                 made.push(found.clone());
                 made.len() as u32 - 1
             });
-        Some(Place::Made { function, address })
+        Some(CodeLocation::Made { function, address })
     }
 }

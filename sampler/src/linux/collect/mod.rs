@@ -20,7 +20,7 @@ use metaspy_reader::Store;
 use crate::code_map::{PerfMap, find_bytecode};
 use crate::events::Recordings;
 use crate::linux::perf::record::{Map, RawSample, Record, What};
-use crate::samples::{NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
+use crate::samples::{CodeLocation, NO_EVENT, Sample, Samples, Stack, StackEnd, Thread};
 use made::Made;
 use modules::Modules;
 use process::{Cache, Process};
@@ -30,7 +30,7 @@ const PERF_MAPS_MAX: usize = 64;
 
 /// Frame as it is found on the stack.
 enum FoundFrame {
-    Code(Place),
+    Code(CodeLocation),
     /// Instruction of an interpreter.
     Bytecode(u64),
 }
@@ -43,7 +43,7 @@ pub struct Collector {
     names: HashMap<(u32, u32), String>,
     threads: HashMap<(u32, u32), u32>,
     stacks: HashMap<Stack, u32>,
-    addresses: HashMap<Place, u32>,
+    addresses: HashMap<CodeLocation, u32>,
     /// Processes that execute a new program, but have not mapped it yet.
     executing: HashSet<u32>,
     cache: Option<Cache>,
@@ -202,7 +202,7 @@ impl Collector {
         let places = &mut self.places;
         let kernel = raw.kernel.iter().enumerate();
         places.extend(kernel.map(|(depth, &address)| {
-            FoundFrame::Code(Place::Kernel(address - u64::from(depth > 0)))
+            FoundFrame::Code(CodeLocation::Kernel(address - u64::from(depth > 0)))
         }));
         let mut end = StackEnd::Whole;
         if let Some(registers) = raw.registers {
@@ -235,7 +235,7 @@ impl Collector {
         let mut frames = Vec::with_capacity(places.len());
         for found in places.drain(..) {
             let place = match found {
-                FoundFrame::Code(place @ Place::Anonymous { address, .. }) => made(address)
+                FoundFrame::Code(place @ CodeLocation::Anonymous { address, .. }) => made(address)
                     .unwrap_or_else(|| {
                         has_other_code = true;
                         place

@@ -15,7 +15,7 @@ use crate::linux::collect::mapped;
 use crate::linux::collect::modules::Modules;
 use crate::linux::perf::REGISTERS;
 use crate::linux::perf::record::Map;
-use crate::samples::{Place, StackEnd};
+use crate::samples::{CodeLocation, StackEnd};
 
 /// Maximum number of frames in a stack.
 const DEPTH_MAX: usize = 512;
@@ -128,15 +128,15 @@ impl Process {
     }
 
     /// Returns the place of an address.
-    pub fn place(&self, address: u64) -> Place {
+    pub fn place(&self, address: u64) -> CodeLocation {
         match self.mappings.range(..=address).next_back() {
             Some((_, mapping)) if address < mapping.end => match mapping.module {
                 Some(module) => {
-                    Place::Module { module, address: address.wrapping_sub(mapping.bias) }
+                    CodeLocation::Module { module, address: address.wrapping_sub(mapping.bias) }
                 }
-                None => Place::Anonymous { pid: self.pid, address },
+                None => CodeLocation::Anonymous { pid: self.pid, address },
             },
-            _ => Place::Nowhere,
+            _ => CodeLocation::Nowhere,
         }
     }
 
@@ -250,7 +250,7 @@ mod tests {
     }
 
     fn is_placed(process: &Process, address: u64) -> bool {
-        process.place(address) != Place::Nowhere
+        process.place(address) != CodeLocation::Nowhere
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
         );
         assert_eq!(process.unwinder.max_known_code_address(), end - 0x1000);
         let place = process.place(start + 0x10);
-        assert!(matches!(place, Place::Module { .. }), "{place:?}");
+        assert!(matches!(place, CodeLocation::Module { .. }), "{place:?}");
     }
 
     #[test]
