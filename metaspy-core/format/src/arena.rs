@@ -90,9 +90,9 @@ impl Entry {
     }
 }
 
-/// An entry where it was found.
+/// An entry, with its position in the arena.
 #[derive(Clone, Copy)]
-pub struct Found<'a> {
+pub struct FoundEntry<'a> {
     /// The position of its first word.
     pub at: usize,
     /// Its length in words.
@@ -111,7 +111,7 @@ pub fn walk<'a>(
     words: Words<'a>,
     from: usize,
     end: usize,
-    mut each: impl FnMut(Found<'a>),
+    mut each: impl FnMut(FoundEntry<'a>),
 ) -> usize {
     let mut at = from;
     while at < end {
@@ -119,7 +119,7 @@ pub fn walk<'a>(
         if length == 0 || length > end - at {
             break;
         }
-        each(Found {
+        each(FoundEntry {
             at,
             length,
             entry: Entry::from_byte(kind),

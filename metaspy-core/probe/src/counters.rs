@@ -51,7 +51,7 @@ pub const ANY: u64 = u64::MAX;
 pub const NO_CELL: u64 = 1;
 
 /// The two words with which a row begins, as one step between rows that follow each other.
-type Row = [AtomicU64; 2];
+type RowHead = [AtomicU64; 2];
 
 /// The word of a row of a site, for subjects of this kind.
 #[inline(always)]
@@ -170,8 +170,10 @@ impl Cell {
         if !is_own || subject.key >= self.length.load(Ordering::Relaxed) {
             return None;
         }
-        let row =
-            self.rows.load(Ordering::Relaxed).wrapping_add(subject.key as usize * size_of::<Row>());
+        let row = self
+            .rows
+            .load(Ordering::Relaxed)
+            .wrapping_add(subject.key as usize * size_of::<RowHead>());
         count_up(row);
         Some(row)
     }

@@ -113,7 +113,7 @@ pub(crate) use registry::{Instrument, Observing};
 pub use repeats::{Inputs, Repeats};
 pub use returns::Returns;
 pub use table::{
-    CallerTable, Choice, Columns, Count, Data, Flags, Max, Min, Row, SubjectTable, Tables,
+    CallerTable, Choice, Columns, Count, Data, Flags, KeyedRow, Max, Min, SubjectTable, Tables,
 };
 pub use test_context::TestId;
 pub use too_many::TooManyProfilers;

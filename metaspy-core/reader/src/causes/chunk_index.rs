@@ -22,8 +22,8 @@ pub(super) struct ChunkIndex<T> {
     fresh: Arc<Vec<T>>,
 }
 
-/// Entries that a thread found.
-struct Found<T> {
+/// Entries of the chunks that a thread scanned.
+struct ScannedEntries<T> {
     settled: Vec<T>,
     fresh: Vec<T>,
 }
@@ -63,12 +63,12 @@ impl<T: Copy + Ord + Send> ChunkIndex<T> {
         let is_changed =
             |chunk: &usize| stamps[*chunk] == 0 || stamps[*chunk] != self.stamps[*chunk];
         let chunks: Vec<u64> = (0..count).filter(is_changed).map(|chunk| chunk as u64).collect();
-        let mut all = Found { settled: Vec::new(), fresh: Vec::new() };
+        let mut all = ScannedEntries { settled: Vec::new(), fresh: Vec::new() };
         for (done, part) in chunks.chunks(CHUNKS_PER_REPORT).enumerate() {
             if !progress((done * CHUNKS_PER_REPORT) as u64, chunks.len() as u64) {
                 return false;
             }
-            let nothing = || Found { settled: Vec::new(), fresh: Vec::new() };
+            let nothing = || ScannedEntries { settled: Vec::new(), fresh: Vec::new() };
             let read = scan::each(part, scan::threads_for(part.len()), nothing, |found, &chunk| {
                 entries(
                     chunk,

@@ -19,10 +19,11 @@ const LINKS: usize = 40;
 pub struct OutputFile {
     out: BufWriter<File>,
     /// Final path; `None` for a file that is written directly.
-    place: Option<Place>,
+    place: Option<OutputPaths>,
 }
 
-struct Place {
+/// Paths of an output that takes its name when it is complete.
+struct OutputPaths {
     path: PathBuf,
     /// True if the path has a file already.
     is_taken: bool,
@@ -115,7 +116,7 @@ impl OutputFile {
                     random()
                 ));
                 let file = create_partial(&partial, found.as_ref())?;
-                let place = Place { path, is_taken: found.is_some(), partial };
+                let place = OutputPaths { path, is_taken: found.is_some(), partial };
                 let output =
                     OutputFile { out: BufWriter::with_capacity(BUFFER, file), place: Some(place) };
                 if let Some(found) = found {

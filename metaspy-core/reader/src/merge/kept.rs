@@ -35,7 +35,7 @@ struct KeptBlock {
 
 /// Selected events and their remote causes, as a thread found them: the sequence of the block, and
 /// the slot.
-type Found = Vec<(u64, usize)>;
+type SelectedSlots = Vec<(u64, usize)>;
 
 impl Kept {
     /// Selects the events that pass the filter, with the marks about them.
@@ -50,10 +50,10 @@ impl Kept {
             .filter(|it| matcher.wants_chunk(it))
             .map(|it| it.index)
             .collect();
-        let state = || (Found::new(), matcher.memory(store));
+        let state = || (SelectedSlots::new(), matcher.memory(store));
         let (threads, watch) =
             (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
-        let select = |(found, memory): &mut (Found, _), &chunk: &u64| {
+        let select = |(found, memory): &mut (SelectedSlots, _), &chunk: &u64| {
             each_record(ring, folds, chunk, |head, record, at| {
                 if let Record::Event(slot) = record
                     && matcher.matches(ring, head, &slot, memory)
@@ -81,8 +81,11 @@ impl Kept {
     fn add_marks(&mut self, ring: Ring<'_>, folds: &Folds) {
         let chunks: Vec<u64> =
             ring.chunks().into_iter().filter(|it| it.may_hold_marks()).map(|it| it.index).collect();
-        let found =
-            scan::each(&chunks, scan::threads_for(chunks.len()), Found::new, |found, &chunk| {
+        let found = scan::each(
+            &chunks,
+            scan::threads_for(chunks.len()),
+            SelectedSlots::new,
+            |found, &chunk| {
                 each_record(ring, folds, chunk, |head, record, at| {
                     let Record::Mark(mark) = record else { return };
                     let of = EventId::from_raw(mark.event).filter(|_| mark.mark != Mark::Remote);
@@ -90,7 +93,8 @@ impl Kept {
                         found.push((head.sequence, at));
                     }
                 });
-            });
+            },
+        );
         found.into_iter().flatten().for_each(|(sequence, slot)| self.insert(sequence, slot));
     }
 

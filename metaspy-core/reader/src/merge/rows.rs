@@ -1,7 +1,7 @@
 //! Rows of tallies, with the numbers of the merged recording.
 
 use crate::merge::remap::Input;
-use crate::tally::fold::Row;
+use crate::tally::fold::RowWords;
 use crate::tally::folds::Folds;
 use metaspy_format::row::{self, Again, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who};
 
@@ -21,7 +21,7 @@ impl Rows {
         let ring = input.ring();
         let mut rows = Rows::default();
         let counts_once = input.store.counts_time_once();
-        let add = |rows: &mut Vec<_>, row: Row| {
+        let add = |rows: &mut Vec<_>, row: RowWords| {
             if !counts_once {
                 rows.extend(may_count_twice(&row).map(|row| renumbered(input, row)));
             }
@@ -36,7 +36,7 @@ impl Rows {
 
 /// Returns rows for a fact that an older recording does not state: the time of these calls may
 /// count twice.
-fn may_count_twice(row: &Row) -> impl Iterator<Item = Row> {
+fn may_count_twice(row: &RowWords) -> impl Iterator<Item = RowWords> {
     let key = row.0[KEY];
     let who = row.0[WHO];
     let total = row.0[TOTAL];
@@ -46,12 +46,12 @@ fn may_count_twice(row: &Row) -> impl Iterator<Item = Row> {
             let mut words = [0; ROW_WORDS];
             (words[KEY], words[WHO]) = again.row(key, who);
             words[TOTAL] = total;
-            Row(words)
+            RowWords(words)
         },
     )
 }
 
-fn renumbered(input: &Input, row: Row) -> [u64; ROW_WORDS] {
+fn renumbered(input: &Input, row: RowWords) -> [u64; ROW_WORDS] {
     let who = row.who();
     let again = row.again();
     let mut words = row.0;

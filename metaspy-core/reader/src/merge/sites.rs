@@ -19,11 +19,11 @@ type Name = (String, SiteKind, String);
 /// A site of the merged recording.
 struct United {
     number: u32,
-    places: Vec<Place>,
+    places: Vec<SiteOccurrence>,
 }
 
-/// Where a recording has the site.
-struct Place {
+/// Occurrence of the site in a recording.
+struct SiteOccurrence {
     /// The recording, as its place among the inputs.
     input: usize,
     line: u32,
@@ -45,7 +45,7 @@ pub(super) fn unite(inputs: &mut [Input]) -> Vec<RecordedSite> {
             let name = (site.path.clone(), site.kind, site.file.clone());
             let is_only = own[&name].iter().filter(|other| is_one(other, &site)).count() == 1;
             let candidates = known.entry(name).or_default();
-            let place = Place { input: at, line: site.lines.0 };
+            let place = SiteOccurrence { input: at, line: site.lines.0 };
             let number = match find(candidates, &all, &site, is_only.then_some(at), &programs) {
                 Some(united) => {
                     united.places.push(place);

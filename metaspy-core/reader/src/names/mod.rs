@@ -14,7 +14,9 @@ use crate::names::program::{Program, RecordedView};
 use crate::names::relations::Relations;
 use crate::names::sanitise::string;
 use metaspy_format::Words;
-use metaspy_format::arena::{Entry, Found, unpack_nature, unpack_site, unpack_two_kinds, walk};
+use metaspy_format::arena::{
+    Entry, FoundEntry, unpack_nature, unpack_site, unpack_two_kinds, walk,
+};
 use metaspy_format::facts::{Facts, Returns};
 use metaspy_format::layout::Layout;
 use metaspy_format::profile::TableDef;
@@ -295,7 +297,7 @@ impl Names {
         self.lanes.get(&lane).map(String::as_str)
     }
 
-    fn entry(&mut self, Found { entry, a, words, .. }: Found<'_>) {
+    fn entry(&mut self, FoundEntry { entry, a, words, .. }: FoundEntry<'_>) {
         let Some(entry) = entry else { return };
         let text = |at| string(words, at).0;
         let kind = KindId(a as u16);

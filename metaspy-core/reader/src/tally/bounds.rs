@@ -6,7 +6,7 @@ use crate::Store;
 use crate::event::Outcome;
 use crate::filter::Filter;
 use crate::names::RecordedSite;
-use crate::tally::fold::{Row, Source};
+use crate::tally::fold::{RowWords, Source};
 use crate::tally::measure::Measure;
 use crate::tally::{By, DetailLevel, Scope, Tally};
 use metaspy_format::row::COUNT;
@@ -196,7 +196,7 @@ impl Store {
         let ring = self.ring();
         let of_any = self.compile(&of_any, 0..=0);
         let folds = ring.folds();
-        let is_of_calls = |row: &Row, all: &Measure| {
+        let is_of_calls = |row: &RowWords, all: &Measure| {
             let who = row.who();
             row.again().is_none()
                 && of_any.selects_in_row(who.site, row.subject(), who.epoch, who.meta, Some(all))

@@ -19,7 +19,7 @@ use metaspy_probe::{KindId, Subject};
 
 /// Words of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Row(pub [u64; ROW_WORDS]);
+pub struct RowWords(pub [u64; ROW_WORDS]);
 
 /// Table that a row comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Source {
     Page,
 }
 
-impl Row {
+impl RowWords {
     pub fn read(words: Words<'_>, at: usize) -> Option<Self> {
         // The writer stored this word last.
         let who = words.acquire(at + WHO);
@@ -39,7 +39,7 @@ impl Row {
             *value = words.get(at + word);
         }
         row[WHO] = who;
-        (who != 0 && who != FREED).then_some(Row(row))
+        (who != 0 && who != FREED).then_some(RowWords(row))
     }
 
     /// Returns site, kind and epoch of the row.
@@ -85,7 +85,7 @@ impl Row {
     }
 }
 
-impl Row {
+impl RowWords {
     /// Returns the numbers that the row adds to a measure of the calls with these outcomes, one bit
     /// each. `None` if the row does not distinguish them. Times of a row cover all outcomes, so
     /// such a measure has none.
@@ -134,13 +134,17 @@ fn together(calls: u64, outcomes: &[Outcome], wants: impl Fn(Outcome) -> bool) -
 impl Ring<'_> {
     /// Passes every row of folded events to `each`: from the fold table and from the folders'
     /// pages.
-    pub(crate) fn folded_rows(self, folds: &Folds, mut each: impl FnMut(Row)) {
+    pub(crate) fn folded_rows(self, folds: &Folds, mut each: impl FnMut(RowWords)) {
         self.rows_of_folds(folds, |_, row| each(row));
     }
 
     /// Passes rows like [`Ring::folded_rows`], with the position of the row's page; `None` = the
     /// fold table.
-    pub(crate) fn rows_of_folds(self, folds: &Folds, mut each: impl FnMut(Option<usize>, Row)) {
+    pub(crate) fn rows_of_folds(
+        self,
+        folds: &Folds,
+        mut each: impl FnMut(Option<usize>, RowWords),
+    ) {
         // Reading a table that was never used would allocate all of its pages.
         if self.words.acquire(sb::TALLY_USED) != 0 || folds.has_rows() {
             let table = self.layout.tally;
@@ -159,12 +163,16 @@ impl Ring<'_> {
 
     /// Passes every row of the lanes' pages to `each`. Returns false if the pages cannot be read to
     /// their end.
-    pub(crate) fn page_rows(self, folds: &Folds, mut each: impl FnMut(Row)) -> bool {
+    pub(crate) fn page_rows(self, folds: &Folds, mut each: impl FnMut(RowWords)) -> bool {
         self.rows_of_pages(folds, |_, row| each(row))
     }
 
     /// Passes rows like [`Ring::page_rows`], with the position of the row's page.
-    pub(crate) fn rows_of_pages(self, folds: &Folds, mut each: impl FnMut(usize, Row)) -> bool {
+    pub(crate) fn rows_of_pages(
+        self,
+        folds: &Folds,
+        mut each: impl FnMut(usize, RowWords),
+    ) -> bool {
         self.pages(|page| {
             if !page.is_folded {
                 array_rows(self.layout.pages.of(self.words), page.at, |row| each(page.at, row));
@@ -216,7 +224,7 @@ struct Page<R> {
 }
 
 /// Passes the rows of a page to `each`, if it is an array.
-fn array_rows(words: Words<'_>, page: usize, mut each: impl FnMut(Row)) {
+fn array_rows(words: Words<'_>, page: usize, mut each: impl FnMut(RowWords)) {
     // The writer stored this word last.
     let who = words.acquire(page + page::WHO);
     let shape = Shape::read(words.get(page + page::LENGTH), words.get(page + page::BUCKETS));
@@ -236,7 +244,7 @@ fn array_rows(words: Words<'_>, page: usize, mut each: impl FnMut(Row)) {
         let [count, failed_panicked] =
             [0, FAILED_PANICKED - COUNT].map(|word| words.get(first + at + word));
         if count != 0 || failed_panicked != 0 {
-            each(Row([key, who, count, failed_panicked, 0, 0, 0, 0]));
+            each(RowWords([key, who, count, failed_panicked, 0, 0, 0, 0]));
         }
     }
 }

@@ -7,7 +7,7 @@
 //! before.
 
 use crate::scan::blocks::Ring;
-use crate::tally::fold::Row;
+use crate::tally::fold::RowWords;
 use metaspy_format::folder::{self, ALL, Cursor};
 use metaspy_format::row::{COUNT, ROW_WORDS};
 use metaspy_format::slot::{self, Mark};
@@ -23,7 +23,7 @@ pub struct Folds {
     /// Blocks by sequence, each with the first slot that is stored.
     blocks: Vec<(u64, usize)>,
     /// Rows by their first word, as they were before the event in progress.
-    rows: Vec<(usize, Row)>,
+    rows: Vec<(usize, RowWords)>,
     /// Rows that were merged into others and count nothing, by their first word.
     merged: Vec<usize>,
     /// Number of folded events.
@@ -71,13 +71,13 @@ impl Folds {
 
     /// Returns the row at this word, without the events in progress; `None` if it is empty.
     #[inline]
-    pub fn row(&self, words: Words<'_>, at: usize) -> Option<Row> {
+    pub fn row(&self, words: Words<'_>, at: usize) -> Option<RowWords> {
         if self.merged.contains(&at) {
             return None;
         }
         match self.rows.binary_search_by_key(&at, |(row, _)| *row) {
             Ok(found) => Some(self.rows[found].1),
-            Err(_) => Row::read(words, at),
+            Err(_) => RowWords::read(words, at),
         }
     }
 }
@@ -140,7 +140,7 @@ impl Ring<'_> {
             return;
         }
         if at != 0
-            && let Some(mut row) = Row::read(self.words, at)
+            && let Some(mut row) = RowWords::read(self.words, at)
         {
             for word in COUNT..ROW_WORDS {
                 row.0[word] = self.words.get(note + folder::BEFORE + word - COUNT);
@@ -181,7 +181,7 @@ impl Ring<'_> {
         folds.blocks = (0..blocks).map(|at| (words.get(journal::HEADER_WORDS + at), ALL)).collect();
         for at in (0..rows).map(|row| first_row + row * (1 + ROW_WORDS)) {
             let index = usize::try_from(words.get(at)).unwrap_or(usize::MAX);
-            if let Some(row) = Row::read(words, at + 1) {
+            if let Some(row) = RowWords::read(words, at + 1) {
                 folds.rows.push((
                     self.layout.tally.at.saturating_add(index.saturating_mul(ROW_WORDS)),
                     row,

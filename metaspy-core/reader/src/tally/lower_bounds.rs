@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::Store;
 use crate::filter::matcher::Matcher;
-use crate::tally::fold::Row;
+use crate::tally::fold::RowWords;
 use crate::tally::folds::Folds;
 use crate::tally::row_table::ROWS_MAX;
 use crate::tally::{By, Scope, Tally, TallyRow, contains_epoch};
@@ -16,7 +16,7 @@ use metaspy_format::row::{OTHERS, Who};
 use metaspy_probe::Subject;
 
 /// Place of a row: the number of its table, and its word without the kind of the subject.
-type Place = (usize, u64);
+type RowPlace = (usize, u64);
 
 /// Number of the fold table. Pages have their own numbers, from 1 on.
 const FOLD_TABLE: usize = 0;
@@ -70,7 +70,7 @@ impl Store {
     }
 
     /// Returns the places of the rows of others.
-    fn shared(&self, scope: &Scope, matcher: &Matcher, folds: &Folds) -> HashSet<Place> {
+    fn shared(&self, scope: &Scope, matcher: &Matcher, folds: &Folds) -> HashSet<RowPlace> {
         let mut shared = HashSet::new();
         self.each_row(folds, |table, row| {
             let who = row.who();
@@ -111,10 +111,10 @@ impl Store {
     /// Returns the places of the rows that subjects have beside a row of others.
     fn own_rows(
         &self,
-        shared: &HashSet<Place>,
+        shared: &HashSet<RowPlace>,
         folds: &Folds,
-    ) -> HashMap<(u32, Subject), HashSet<Place>> {
-        let mut own: HashMap<(u32, Subject), HashSet<Place>> = HashMap::new();
+    ) -> HashMap<(u32, Subject), HashSet<RowPlace>> {
+        let mut own: HashMap<(u32, Subject), HashSet<RowPlace>> = HashMap::new();
         self.each_row(folds, |table, row| {
             let who = row.who();
             let place = place(table, row.who());
@@ -127,13 +127,13 @@ impl Store {
         own
     }
 
-    fn each_row(&self, folds: &Folds, mut each: impl FnMut(usize, Row)) {
+    fn each_row(&self, folds: &Folds, mut each: impl FnMut(usize, RowWords)) {
         self.ring()
             .rows_of_folds(folds, |page, row| each(page.map_or(FOLD_TABLE, |page| page + 1), row));
         self.ring().rows_of_pages(folds, |page, row| each(page + 1, row));
     }
 }
 
-fn place(table: usize, who: Who) -> Place {
+fn place(table: usize, who: Who) -> RowPlace {
     (table, Who { kind: 0, ..who }.pack())
 }

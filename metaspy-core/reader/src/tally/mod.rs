@@ -33,7 +33,7 @@ use crate::scan::blocks::Ring;
 use crate::scan::{self, Levels, SubjectCounts};
 use crate::tally::aggregate::{Aggregation, PartialTally};
 use crate::tally::first_rows::Share;
-use crate::tally::fold::{Row, Source};
+use crate::tally::fold::{RowWords, Source};
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use crate::tally::shares::Shares;
@@ -320,8 +320,8 @@ impl Store {
         let unseeing: HashSet<u32> =
             self.sites().iter().filter(is_unseeing).map(|site| site.id.0).collect();
         let counts_once = self.counts_time_once();
-        let mut again: Vec<(Again, Row)> = Vec::new();
-        let mut add = |row: Row, source: Source| {
+        let mut again: Vec<(Again, RowWords)> = Vec::new();
+        let mut add = |row: RowWords, source: Source| {
             let who = row.who();
             if !contains_epoch(&scope.epochs, who.epoch) {
                 return;
@@ -420,7 +420,7 @@ fn add_again(
     scope: &Scope,
     matcher: &Matcher,
     kind: Again,
-    row: &Row,
+    row: &RowWords,
 ) {
     let who = row.who();
     if who.meta && !scope.meta && !scope.filter.mentions_level() {

@@ -73,9 +73,9 @@ impl Verification {
 /// Maximum number of contradictions with a sentence.
 const DAMAGES: usize = 100;
 
-/// Findings of a thread.
+/// Counts and damages of the chunks that a thread verified.
 #[derive(Default)]
-struct Found {
+struct VerifiedChunks {
     blocks: u64,
     events: u64,
     marks: u64,
@@ -88,7 +88,7 @@ struct Found {
     more: u64,
 }
 
-impl Found {
+impl VerifiedChunks {
     fn damage(&mut self, chunk: u64, text: impl FnOnce() -> String) {
         if self.damages.len() < DAMAGES {
             self.damages.push((chunk, text()));
@@ -97,7 +97,7 @@ impl Found {
         }
     }
 
-    fn merge(&mut self, other: Found) {
+    fn merge(&mut self, other: VerifiedChunks) {
         self.blocks += other.blocks;
         self.events += other.events;
         self.marks += other.marks;
@@ -124,12 +124,12 @@ impl Store {
         let found = scan::each(
             &chunks,
             scan::threads_for(chunks.len()),
-            Found::default,
+            VerifiedChunks::default,
             |found, &chunk| {
                 self.verify_chunk(chunk, ended == EndState::Live, &folds, found);
             },
         );
-        let mut all = Found::default();
+        let mut all = VerifiedChunks::default();
         found.into_iter().for_each(|found| all.merge(found));
         // If names found no room, a note of the recording states it.
         if self.header().arena_lost == 0 {
@@ -179,7 +179,7 @@ impl Store {
         }
     }
 
-    fn verify_chunk(&self, chunk: u64, is_live: bool, folds: &Folds, found: &mut Found) {
+    fn verify_chunk(&self, chunk: u64, is_live: bool, folds: &Folds, found: &mut VerifiedChunks) {
         let ring = self.ring();
         let events = found.events;
         let marks = found.marks;
@@ -250,7 +250,7 @@ impl Store {
     }
 
     /// Compares the present counts with those from the closing.
-    fn verify_amounts(&self, folds: &Folds, found: &mut Found) {
+    fn verify_amounts(&self, folds: &Folds, found: &mut VerifiedChunks) {
         let words = self.words();
         let ring = self.ring();
         let taken = words.get(sb::FRESH).min(self.layout().blocks);
@@ -298,7 +298,7 @@ impl Store {
         }
     }
 
-    fn verify_event(&self, chunk: u64, block: &Block, slot: &Slot, found: &mut Found) {
+    fn verify_event(&self, chunk: u64, block: &Block, slot: &Slot, found: &mut VerifiedChunks) {
         let id = block.head.id(slot.slot);
         found.events += 1;
         if slot::is_running(slot.end) {
@@ -321,7 +321,7 @@ impl Store {
         }
     }
 
-    fn verify_tables(&self, folds: &Folds, totals: &Totals, found: &mut Found) {
+    fn verify_tables(&self, folds: &Folds, totals: &Totals, found: &mut VerifiedChunks) {
         let ring: Ring<'_> = self.ring();
         let words = self.words();
         let blocks = self.layout().blocks;

@@ -65,9 +65,9 @@ struct List {
     arrays: [MaybeUninit<Array>; MOST],
 }
 
-/// The arrays of one site, kind and epoch.
+/// The owner of an array: a lane, and a site, kind and epoch.
 #[derive(Clone, Copy)]
-pub struct Place<'l> {
+pub struct ArrayOwner<'l> {
     pub log: &'l Log,
     pub lane: u64,
     pub who: u64,
@@ -138,41 +138,41 @@ impl Arrays {
     }
 
     /// Makes a larger array by index, if the key suits one.
-    pub(crate) fn grow_dense(&self, place: Place<'_>, key: u64) -> bool {
-        let known = self.largest(place.who, true);
+    pub(crate) fn grow_dense(&self, owner: ArrayOwner<'_>, key: u64) -> bool {
+        let known = self.largest(owner.who, true);
         let (size, is_used) =
-            known.map_or((0, true), |array| (array.size(), array.is_used(place.log)));
+            known.map_or((0, true), |array| (array.size(), array.is_used(owner.log)));
         let most = if is_used { ANY_DENSE.max(size * GROWTH).min(MOST_DENSE) } else { ANY_DENSE };
         let length = usize::try_from(key)
             .ok()
             .and_then(|key| key.checked_add(1)?.checked_next_power_of_two());
         let length = length.map(|length| length.max(FEWEST_DENSE));
         length.is_some_and(|length| {
-            length > size && length <= most && self.grow(place, Shape::Dense(length))
+            length > size && length <= most && self.grow(owner, Shape::Dense(length))
         })
     }
 
     /// Makes a larger array of buckets, if half of the places in the one before are taken. Some
     /// buckets are full by then.
-    pub(crate) fn grow_buckets(&self, place: Place<'_>) -> bool {
-        let known = self.largest(place.who, false);
+    pub(crate) fn grow_buckets(&self, owner: ArrayOwner<'_>) -> bool {
+        let known = self.largest(owner.who, false);
         let (size, used) = known.map_or((0, 0), |array| (array.size(), array.used));
         used * 2 >= size * KEYS
-            && self.grow(place, Shape::Buckets((size * GROWTH).max(FEWEST_BUCKETS)))
+            && self.grow(owner, Shape::Buckets((size * GROWTH).max(FEWEST_BUCKETS)))
     }
 
     /// An array of an ended thread that is as large, or a new one.
-    fn grow(&self, place: Place<'_>, shape: Shape) -> bool {
+    fn grow(&self, owner: ArrayOwner<'_>, shape: Shape) -> bool {
         // Those of other epochs are full of calls that nothing adds to.
-        self.retain(|own| own.is_of(Who::unpack(place.who).epoch));
+        self.retain(|own| own.is_of(Who::unpack(owner.who).epoch));
         if self.known().len() == MOST {
             return false;
         }
-        let inherited = place.log.inherit_array(place.who, shape);
-        let Some(array) = inherited.or_else(|| place.log.new_array(place, shape)) else {
+        let inherited = owner.log.inherit_array(owner.who, shape);
+        let Some(array) = inherited.or_else(|| owner.log.new_array(owner, shape)) else {
             return false;
         };
-        place.log.cells()[array.word + head::LANE].store(place.lane, Relaxed);
+        owner.log.cells()[array.word + head::LANE].store(owner.lane, Relaxed);
         self.push(array)
     }
 }
@@ -306,7 +306,7 @@ impl Log {
     }
 
     /// A new array, unless the area is nearly full.
-    fn new_array(&self, place: Place<'_>, shape: Shape) -> Option<Array> {
+    fn new_array(&self, owner: ArrayOwner<'_>, shape: Shape) -> Option<Array> {
         let units = shape.units()?;
         let area = self.layout.pages.bytes();
         let left =
@@ -316,19 +316,19 @@ impl Log {
         }
         let word = self.tables().new_page(units)?;
         let head = &self.cells()[word..][..head::HEADER_WORDS];
-        let array = Array { who: place.who, word, shape, used: 0 };
+        let array = Array { who: owner.who, word, shape, used: 0 };
         let (length, buckets) = match shape {
             Shape::Dense(length) => (length, 0),
             Shape::Buckets(count) => (0, count),
         };
         head[head::LENGTH].store(length as u64, Relaxed);
         head[head::BUCKETS].store(buckets as u64, Relaxed);
-        head[head::WHO].store(place.who, Release);
+        head[head::WHO].store(owner.who, Release);
         if buckets > 0 {
             let bits = buckets.trailing_zeros();
             let words = array.words(self);
-            let at = array::bucket(0, place.who, bits);
-            let free = array::free_key(at, place.who, bits);
+            let at = array::bucket(0, owner.who, bits);
+            let free = array::free_key(at, owner.who, bits);
             words[at * BUCKET_WORDS..][..KEYS].iter().for_each(|key| key.store(free, Relaxed));
         }
         Some(array)

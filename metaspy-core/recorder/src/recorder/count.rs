@@ -6,7 +6,7 @@ use metaspy_probe::{Cell, Counters, EntryCells, Site};
 
 use crate::format::superblock::lane as lane_row;
 use crate::format::{row, superblock as sb};
-use crate::recorder::arrays::Place;
+use crate::recorder::arrays::ArrayOwner;
 use crate::recorder::begin::{About, Begun, COUNTED, LOST};
 use crate::recorder::busy::Busy;
 use crate::recorder::counter::Counter;
@@ -64,8 +64,8 @@ pub fn count_missed(
             }
         }
         (_, Some(log)) => {
-            let place = Place { log, lane: lane.row.load(Relaxed), who };
-            let row = lane.cells.row(counters, site, place, subject.key);
+            let owner = ArrayOwner { log, lane: lane.row.load(Relaxed), who };
+            let row = lane.cells.row(counters, site, owner, subject.key);
             if let (None, Some(row)) = (counted, row) {
                 row.begun();
                 return Some(row);

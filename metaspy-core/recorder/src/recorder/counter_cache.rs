@@ -15,7 +15,7 @@ use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site, hash, object_word};
 
 use crate::format::row::Who;
 use crate::platform::own_pages;
-use crate::recorder::arrays::{Array, Arrays, Buckets, Place};
+use crate::recorder::arrays::{Array, ArrayOwner, Arrays, Buckets};
 use crate::recorder::cached_observers::{CachedCell, CachedObservers};
 use crate::recorder::counter::Counter;
 use crate::recorder::entry_cells::Entries;
@@ -104,44 +104,44 @@ impl Cells {
         &self,
         counters: *const Counters,
         site: &Site,
-        place: Place<'l>,
+        owner: ArrayOwner<'l>,
         key: u64,
     ) -> Option<Counter<'l>> {
         let cell = self.cell_for(counters, site)?;
-        if cell.who.load(Relaxed) != place.who {
-            if !is_free_for(cell, place.who) {
+        if cell.who.load(Relaxed) != owner.who {
+            if !is_free_for(cell, owner.who) {
                 return None;
             }
-            self.show(cell, place);
+            self.show(cell, owner);
         }
         let misses = cell.misses.load(Relaxed) + 1;
         cell.misses.store(misses % OFTEN, Relaxed);
         let grows = misses == OFTEN;
-        if grows && self.arrays.grow_dense(place, key) {
-            self.show(cell, place);
+        if grows && self.arrays.grow_dense(owner, key) {
+            self.show(cell, owner);
         }
         if key < cell.length.load(Relaxed) {
-            return self.arrays.largest(place.who, true)?.row(place.log, key);
+            return self.arrays.largest(owner.who, true)?.row(owner.log, key);
         }
-        if let Some(known) = Buckets(cell.buckets.load(Relaxed)).look(key, place.who) {
+        if let Some(known) = Buckets(cell.buckets.load(Relaxed)).look(key, owner.who) {
             return Some(known);
         }
-        if grows && self.arrays.grow_buckets(place) {
-            self.show(cell, place);
+        if grows && self.arrays.grow_buckets(owner) {
+            self.show(cell, owner);
         }
-        self.arrays.largest(place.who, false)?.insert(place.log, key)
+        self.arrays.largest(owner.who, false)?.insert(owner.log, key)
     }
 
     /// Shows the largest arrays of these rows to a cell.
-    fn show(&self, cell: &Cell, place: Place<'_>) {
-        let dense = self.arrays.largest(place.who, true);
+    fn show(&self, cell: &Cell, owner: ArrayOwner<'_>) {
+        let dense = self.arrays.largest(owner.who, true);
         let (rows, length) =
-            dense.map_or((null_mut(), 0), |array| (array.first_row(place.log), array.length()));
+            dense.map_or((null_mut(), 0), |array| (array.first_row(owner.log), array.length()));
         let buckets = self
             .arrays
-            .largest(place.who, false)
-            .map_or(Buckets::NONE, |array| array.buckets(place.log));
-        fill(cell, place.who, Content { rows, length, buckets, ..Content::NOTHING });
+            .largest(owner.who, false)
+            .map_or(Buckets::NONE, |array| array.buckets(owner.log));
+        fill(cell, owner.who, Content { rows, length, buckets, ..Content::NOTHING });
     }
 
     /// Remembers the word that calls about a receiver are counted in, and the row, if they are also

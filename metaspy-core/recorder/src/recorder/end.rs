@@ -255,7 +255,7 @@ pub(super) fn with_row(
     log: &'static Log,
     key: u64,
     who: u64,
-    f: impl FnOnce(crate::recorder::tally_page::Row<'_>),
+    f: impl FnOnce(crate::recorder::tally_page::TallyPageRow<'_>),
 ) {
     let lane = lane::own_lane();
     lane.join_if_new(log);

@@ -6,7 +6,7 @@ use metaspy_probe::hash::{bucket, scatter};
 
 use crate::format::BLOCK_BYTES;
 use crate::format::Words;
-use crate::format::arena::{Entry, Found, unpack_two_kinds, walk};
+use crate::format::arena::{Entry, FoundEntry, unpack_two_kinds, walk};
 use crate::recorder::log::Log;
 use crate::store::Ring;
 use crate::store::blocks::Block;
@@ -30,7 +30,7 @@ struct Newest {
 }
 
 impl Newest {
-    fn add(&mut self, found: &Found<'_>) {
+    fn add(&mut self, found: &FoundEntry<'_>) {
         let relation = || {
             (found.a, (0..found.words.len()).map(|at| found.words.get(at)).collect::<Vec<u64>>())
         };
@@ -155,12 +155,12 @@ pub(super) fn needed_statements(log: &Log, words: Words<'_>, used: usize) -> Vec
 }
 
 /// The subjects of a relation.
-fn subjects(found: &Found<'_>) -> [Subject; 2] {
+fn subjects(found: &FoundEntry<'_>) -> [Subject; 2] {
     let (from, to) = unpack_two_kinds(found.a);
     [Subject::new(from, found.words.get(0)), Subject::new(to, found.words.get(1))]
 }
 
 /// The subject of a label or an end.
-fn subject(found: &Found<'_>) -> Subject {
+fn subject(found: &FoundEntry<'_>) -> Subject {
     Subject::new(KindId(found.a as u16), found.words.get(0))
 }

@@ -101,18 +101,18 @@ impl Rows {
 
     /// The row of a subject at a site, if it is at its first place and takes outcomes.
     #[inline(always)]
-    pub fn look(&self, key: u64, who: u64) -> Option<Row<'static>> {
+    pub fn look(&self, key: u64, who: u64) -> Option<TallyPageRow<'static>> {
         let rows = self.0.load(Relaxed);
         let first = row::product(key, who).wrapping_shr(rows.addr() as u32) as usize;
         // SAFETY: `point` received `1 << bits` rows that are never unmapped, and the index has that
         // many bits.
         let row = unsafe { &*rows.map_addr(|address| address & !SHIFT).add(first) };
-        Some(Row(row)).filter(|row| row.is_of(key, who))
+        Some(TallyPageRow(row)).filter(|row| row.is_of(key, who))
     }
 
     /// The row of a subject at a site, at any place.
     #[inline]
-    pub fn look_further(&self, key: u64, who: u64) -> Option<Row<'static>> {
+    pub fn look_further(&self, key: u64, who: u64) -> Option<TallyPageRow<'static>> {
         let rows = self.0.load(Relaxed);
         let bits = 64 - (rows.addr() & SHIFT);
         let rows = rows.map_addr(|address| address & !SHIFT);
@@ -123,7 +123,7 @@ impl Rows {
             let row = unsafe { &*rows.add(at) };
             match row[row::WHO].load(Relaxed) {
                 0 => return None,
-                _ if Row(row).is_of(key, who) => return Some(Row(row)),
+                _ if TallyPageRow(row).is_of(key, who) => return Some(TallyPageRow(row)),
                 _ => {}
             }
         }
@@ -131,11 +131,11 @@ impl Rows {
     }
 }
 
-/// The words of a row. Only its lane writes them.
+/// A row of a tally page. Only its lane writes it.
 #[derive(Clone, Copy)]
-pub struct Row<'a>(&'a RowCells);
+pub struct TallyPageRow<'a>(&'a RowCells);
 
-impl<'a> Row<'a> {
+impl<'a> TallyPageRow<'a> {
     /// True if it is the row of this subject, and takes outcomes. A row that does not is followed
     /// by another one.
     #[inline(always)]
@@ -214,7 +214,7 @@ impl Page {
 
     /// The row of a subject at a site, if it is at its first place.
     #[inline(always)]
-    fn known(&self, key: u64, who: u64) -> Option<Row<'_>> {
+    fn known(&self, key: u64, who: u64) -> Option<TallyPageRow<'_>> {
         let rows = Rows::nothing();
         self.show(&rows);
         rows.look(key, who)
@@ -235,12 +235,12 @@ impl Page {
 
     /// The row of a subject at a site, created if it is missing. Without room it is the site's
     /// others row, and without room for that it is `None`.
-    pub fn row(&self, log: &Log, owner: Owner, key: u64, who: u64) -> Option<Row<'_>> {
+    pub fn row(&self, log: &Log, owner: Owner, key: u64, who: u64) -> Option<TallyPageRow<'_>> {
         self.known(key, who).or_else(|| self.search(log, owner, key, who))
     }
 
     #[inline(never)]
-    fn search(&self, log: &Log, owner: Owner, key: u64, who: u64) -> Option<Row<'_>> {
+    fn search(&self, log: &Log, owner: Owner, key: u64, who: u64) -> Option<TallyPageRow<'_>> {
         let eighths = || self.eighths.load(Relaxed);
         let probe = |eighths, places| self.probe(key, who, eighths, places);
         let found = probe(eighths(), PLACES)
@@ -270,7 +270,7 @@ impl Page {
 
     /// Finds a row, or creates one while at most `eighths` eighths of the page are in use, and
     /// `places` with freed rows.
-    fn probe(&self, key: u64, who: u64, eighths: usize, places: usize) -> Option<Row<'_>> {
+    fn probe(&self, key: u64, who: u64, eighths: usize, places: usize) -> Option<TallyPageRow<'_>> {
         let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
         if rows.is_null() {
             return None;
@@ -280,7 +280,7 @@ impl Page {
         let mut freed = None;
         for _ in 0..=mask {
             // SAFETY: as in `row`; `at` is masked.
-            let row = Row(unsafe { &*rows.add(at) });
+            let row = TallyPageRow(unsafe { &*rows.add(at) });
             if row.is_of(key, who) {
                 return Some(row);
             }
@@ -306,7 +306,7 @@ impl Page {
     }
 
     /// Makes an unused row the one of a subject. It may have been another one's.
-    fn begin<'r>(&self, row: Row<'r>, key: u64, who: u64) -> Row<'r> {
+    fn begin<'r>(&self, row: TallyPageRow<'r>, key: u64, who: u64) -> TallyPageRow<'r> {
         self.used.store(self.used.load(Relaxed) + 1, Relaxed);
         row.begin(key, who);
         row
@@ -415,7 +415,7 @@ impl Log {
     /// Calls `f` with a row in the page of threads without a lane. It does not wait for a holder
     /// that has lost its processor: false if the page is locked, or full.
     #[must_use]
-    pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
+    pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(TallyPageRow<'_>)) -> bool {
         let Some(page) = try_lock_soon(&self.late) else { return false };
         page.row(self, Owner { lane: u64::from(u32::MAX), forget_rows: || {} }, key, who)
             .map(f)
@@ -424,7 +424,7 @@ impl Log {
 
     /// As [`Log::late_row`], with the row for all subjects of the site.
     #[must_use]
-    pub(super) fn late_others_row(&self, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
+    pub(super) fn late_others_row(&self, who: u64, f: impl FnOnce(TallyPageRow<'_>)) -> bool {
         let is_found = self.late_row(0, others_of(who), f);
         self.count(sb::OTHERS, is_found.into());
         is_found

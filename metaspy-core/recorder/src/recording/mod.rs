@@ -63,17 +63,17 @@ pub struct Recording {
 impl Recording {
     /// A recording in memory.
     pub fn memory() -> Builder {
-        Builder::new(Place::Memory)
+        Builder::new(Storage::Memory)
     }
 
     /// A recording in a file.
     pub fn file(path: impl Into<PathBuf>) -> Builder {
-        Builder::new(Place::File(path.into()))
+        Builder::new(Storage::File(path.into()))
     }
 
     /// A recording in the directory of live recordings, where `metaspy attach` finds it.
     pub fn live() -> Builder {
-        Builder::new(Place::Live)
+        Builder::new(Storage::Live)
     }
 
     /// The current recording of this process. Starts the default one if there is none: in memory,
@@ -190,8 +190,9 @@ impl std::fmt::Debug for Recording {
     }
 }
 
+/// Storage of a recording to start.
 #[derive(Clone, Debug)]
-enum Place {
+enum Storage {
     Memory,
     File(PathBuf),
     Live,
@@ -200,7 +201,7 @@ enum Place {
 /// A recording to start.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    place: Place,
+    storage: Storage,
     budget: Option<u64>,
     policy: Policy,
     collector: bool,
@@ -211,9 +212,9 @@ pub struct Builder {
 }
 
 impl Builder {
-    fn new(place: Place) -> Self {
+    fn new(storage: Storage) -> Self {
         Builder {
-            place,
+            storage,
             budget: None,
             policy: Policy::default(),
             collector: true,
@@ -294,10 +295,10 @@ impl Builder {
             Policy::Grow => GROW_BUDGET,
             _ => DEFAULT_BUDGET,
         });
-        let backing = match self.place {
-            Place::Memory => Backing::Memory,
-            Place::File(path) => Backing::File(path),
-            Place::Live => Backing::File(directory::new_live_file(budget)?),
+        let backing = match self.storage {
+            Storage::Memory => Backing::Memory,
+            Storage::File(path) => Backing::File(path),
+            Storage::Live => Backing::File(directory::new_live_file(budget)?),
         };
         let Builder { policy, collector, .. } = self;
         let linked_names = self.linked_sites.then(names::linked_bytes);

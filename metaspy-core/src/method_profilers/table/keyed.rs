@@ -31,11 +31,11 @@ pub(crate) struct TypeTable(Option<Arc<Table>>);
 
 /// A row of such a table. Without room for the row, its values are lost, and counted as lost.
 #[derive(Clone, Copy)]
-pub struct Row<'t>(Option<Found<'t>>);
+pub struct KeyedRow<'t>(Option<RecordedRow<'t>>);
 
-/// A row in a recording.
+/// A row that has room in the recording.
 #[derive(Clone, Copy)]
-struct Found<'t> {
+struct RecordedRow<'t> {
     table: &'t Table,
     instance: &'t Instance,
     key: Key,
@@ -114,7 +114,7 @@ impl Tables<'_> {
 impl SubjectTable {
     /// The row of a subject at a site.
     #[inline]
-    pub fn row(&self, site: SiteId, subject: Subject) -> Row<'_> {
+    pub fn row(&self, site: SiteId, subject: Subject) -> KeyedRow<'_> {
         row_of(
             self.0.as_deref(),
             Key { site: site.0, second: subject.kind.0.into(), key: subject.key },
@@ -129,7 +129,7 @@ impl CallerTable {
 
     /// The row of a callee and its caller.
     #[inline]
-    pub fn row(&self, callee: SiteId, caller: Option<SiteId>) -> Row<'_> {
+    pub fn row(&self, callee: SiteId, caller: Option<SiteId>) -> KeyedRow<'_> {
         row_of(
             self.0.as_deref(),
             Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 },
@@ -140,25 +140,25 @@ impl CallerTable {
 impl TypeTable {
     /// The row of a type, which this kind stands for.
     #[inline]
-    pub fn row(&self, callee: SiteId, kind: KindId, of: TypeKey) -> Row<'_> {
+    pub fn row(&self, callee: SiteId, kind: KindId, of: TypeKey) -> KeyedRow<'_> {
         row_of(self.0.as_deref(), Key { site: callee.0, second: kind.0.into(), key: of.pack() })
     }
 }
 
 #[inline]
-fn row_of(table: Option<&Table>, key: Key) -> Row<'_> {
-    Row(table.and_then(|table| {
+fn row_of(table: Option<&Table>, key: Key) -> KeyedRow<'_> {
+    KeyedRow(table.and_then(|table| {
         let (instance, row) = table.row(key)?;
-        Some(Found { table, instance, key, first: row as usize * table.def.columns.len() })
+        Some(RecordedRow { table, instance, key, first: row as usize * table.def.columns.len() })
     }))
 }
 
-impl Row<'_> {
+impl KeyedRow<'_> {
     /// Merges a value into a column by the column's rule. For flags it is the bits; for a choice,
     /// the place of the name + 1.
     #[inline]
     pub fn put(&self, column: usize, value: u64) {
-        let Some(Found { table, instance, key, first }) = self.0 else { return };
+        let Some(RecordedRow { table, instance, key, first }) = self.0 else { return };
         if let Some(Column { merge, .. }) = table.def.columns.get(column) {
             let word = if *merge == Merge::Min { merge.value(value) } else { value };
             if !table.put_in(instance, first + column, word, *merge) {

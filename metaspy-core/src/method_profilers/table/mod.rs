@@ -39,7 +39,7 @@ pub(super) use call_times::{CallTimes, known_pair};
 pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
 pub(super) use context_rows::{ContextRow, Written};
 pub(super) use keyed::TypeTable;
-pub use keyed::{CallerTable, Row, SubjectTable, Tables};
+pub use keyed::{CallerTable, KeyedRow, SubjectTable, Tables};
 use keys::KeyIndex;
 use shared_pages::SharedPages;
 pub(super) use thread_pages::end_thread;

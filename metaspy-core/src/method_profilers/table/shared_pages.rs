@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use crate::platform::lasting_pages;
 
-/// The first word of a page.
-pub(super) type Place = AtomicPtr<AtomicU64>;
+/// Pointer to the first word of a page.
+pub(super) type PagePointer = AtomicPtr<AtomicU64>;
 
 /// The first words of the pages by segment. Their memory is taken with the first page, from the
 /// system, because a hook may be taking the page.
 pub(super) struct SharedPages {
     segments: usize,
     /// Null before the first one.
-    places: AtomicPtr<Place>,
+    places: AtomicPtr<PagePointer>,
 }
 
 impl SharedPages {
@@ -23,13 +23,13 @@ impl SharedPages {
     }
 
     /// The place of a segment's page. `None` without memory, and behind the last segment.
-    pub fn place(&self, segment: usize) -> Option<&Place> {
+    pub fn place(&self, segment: usize) -> Option<&PagePointer> {
         if segment >= self.segments {
             return None;
         }
         let mut places = self.places.load(Acquire);
         if places.is_null() {
-            let made: *mut Place = lasting_pages::take(self.bytes()).cast();
+            let made: *mut PagePointer = lasting_pages::take(self.bytes()).cast();
             places = match self.places.compare_exchange(places, made, AcqRel, Acquire) {
                 Ok(_) => made,
                 Err(other) => {
@@ -48,11 +48,11 @@ impl SharedPages {
     }
 
     fn bytes(&self) -> usize {
-        self.segments * size_of::<Place>()
+        self.segments * size_of::<PagePointer>()
     }
 }
 
-fn give_back(places: *mut Place, bytes: usize) {
+fn give_back(places: *mut PagePointer, bytes: usize) {
     if !places.is_null() {
         // SAFETY: `take` returned it for so many bytes. Whoever still has a place finds no page in
         // it.
