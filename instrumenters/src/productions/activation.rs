@@ -99,7 +99,7 @@ impl ActivationFrame {
 pub struct Activation<'s> {
     call: Guard<'s>,
     /// Position at which the production was tried, if details are recorded.
-    place: Option<Place>,
+    place: Option<PositionGuard>,
 }
 
 thread_local! {
@@ -109,10 +109,11 @@ thread_local! {
     static INPUT: Cell<Subject> = const { Cell::new(Subject::NONE) };
 }
 
-/// Position of an open activation. Dropping it ends it, also while unwinding.
-struct Place(Option<usize>);
+/// Guard that keeps the position of an open activation. Dropping it ends the activation, also
+/// while unwinding.
+struct PositionGuard(Option<usize>);
 
-impl Place {
+impl PositionGuard {
     fn enter(place: Position) -> Self {
         let (open, whole) = PARSE.get();
         let whole = match place {
@@ -120,11 +121,11 @@ impl Place {
             _ => whole,
         };
         PARSE.set((open + 1, whole));
-        Place(offset(place))
+        PositionGuard(offset(place))
     }
 }
 
-impl Drop for Place {
+impl Drop for PositionGuard {
     fn drop(&mut self) {
         let _ = PARSE.try_with(|parse| {
             let (open, whole) = parse.get();
@@ -177,7 +178,7 @@ impl<'s> Activation<'s> {
     ) -> Self {
         let mut begun = None;
         let entered = enter_with(&mut frame.0, production, INPUT.get(), |reify| {
-            let place = Place::enter(place);
+            let place = PositionGuard::enter(place);
             if let Some(at) = place.0 {
                 reify.arg("at", &at);
             }
@@ -196,7 +197,7 @@ impl<'s> Activation<'s> {
     /// A cut is recorded as the return value `cut`; an incomplete activation is cancelled.
     #[inline]
     pub fn end(mut self, ended: ActivationEnd, place: Position) {
-        if let Some(Place(began)) = &self.place {
+        if let Some(PositionGuard(began)) = &self.place {
             match (ended, began.zip(offset(place))) {
                 (ActivationEnd::Matched, Some((at, end))) => self.call.returns(&(at..end)),
                 (ActivationEnd::Cut, _) => self.call.returns(&format_args!("cut")),

@@ -52,7 +52,7 @@ pub enum State {
 
 /// Counts of a production or an alternative, with the inputs that it matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct CoverageRow {
     /// Counts in accepted inputs.
     pub accepted: Counts,
     /// Counts in rejected inputs.
@@ -63,7 +63,7 @@ pub struct Row {
     pub shortest: Option<usize>,
 }
 
-impl Row {
+impl CoverageRow {
     /// Returns the counts in all inputs.
     pub fn all(&self) -> Counts {
         let mut all = self.accepted;
@@ -155,9 +155,9 @@ pub struct Cut {
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     /// Row of each production, in the grammar's order.
-    pub productions: Vec<Row>,
+    pub productions: Vec<CoverageRow>,
     /// Row of each alternative, in the grammar's order.
-    pub alternatives: Vec<Row>,
+    pub alternatives: Vec<CoverageRow>,
     /// Reason why each alternative never matched, if it was found.
     pub shadows: Vec<Option<Shadow>>,
     /// Earlier alternative that cuts each alternative short in most rejected inputs, if there is
@@ -171,8 +171,8 @@ impl Coverage {
     /// Creates an empty coverage for these numbers of productions and alternatives.
     pub(crate) fn new(productions: usize, alternatives: usize) -> Self {
         Coverage {
-            productions: vec![Row::default(); productions],
-            alternatives: vec![Row::default(); alternatives],
+            productions: vec![CoverageRow::default(); productions],
+            alternatives: vec![CoverageRow::default(); alternatives],
             shadows: vec![None; alternatives],
             cuts: vec![None; alternatives],
             inputs: Vec::new(),

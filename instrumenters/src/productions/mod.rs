@@ -36,7 +36,7 @@ pub use activation::{
 };
 pub use activation_stack::ActivationStack;
 #[cfg(feature = "pest")]
-pub use coverage::{Counts, Coverage, Cut, Input, Rejection, Row, Shadow, State, Verdict};
+pub use coverage::{Counts, Coverage, CoverageRow, Cut, Input, Rejection, Shadow, State, Verdict};
 #[cfg(feature = "pest")]
 pub use production::{Alternative, Production, Role};
 pub use tokens::spied_tokens;

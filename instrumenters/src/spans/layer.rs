@@ -12,7 +12,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::spans::callsite::{self, Callsite, EventRole};
-use crate::spans::open_spans::{Found, OpenSpans};
+use crate::spans::open_spans::{OpenSpans, SpanLookup};
 use crate::spans::{fields, log_records};
 
 /// Creates a layer that records the observed spans and events:
@@ -98,17 +98,17 @@ where
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         match self.open.find(&id) {
-            Found::InCell(span) => {
+            SpanLookup::InCell(span) => {
                 span.end();
                 self.open.release(&id);
             }
-            Found::InExtensions => {
+            SpanLookup::InExtensions => {
                 if let Some(span) = overflow(&id, &context) {
                     span.end();
                     self.open.release_overflow(&id);
                 }
             }
-            Found::NotObserved => {}
+            SpanLookup::NotObserved => {}
         }
     }
 }
@@ -220,9 +220,9 @@ impl Spans {
         S: Subscriber + for<'l> LookupSpan<'l>,
     {
         match self.open.find(id) {
-            Found::InCell(span) => Some(then(span)),
-            Found::InExtensions => overflow(id, context).map(|span| then(&span)),
-            Found::NotObserved => None,
+            SpanLookup::InCell(span) => Some(then(span)),
+            SpanLookup::InExtensions => overflow(id, context).map(|span| then(&span)),
+            SpanLookup::NotObserved => None,
         }
     }
 }

@@ -34,8 +34,8 @@ struct Cell {
     call: SpanCall,
 }
 
-/// Place of a span.
-pub(super) enum Found<'l> {
+/// Result of the search for a span.
+pub(super) enum SpanLookup<'l> {
     InCell(&'l SpanCall),
     /// The span is in the extensions, or not observed.
     InExtensions,
@@ -55,14 +55,14 @@ impl OpenSpans {
 
     /// Finds a span.
     #[inline]
-    pub fn find(&self, id: &Id) -> Found<'_> {
+    pub fn find(&self, id: &Id) -> SpanLookup<'_> {
         let cell = self.cell(id);
         if cell.id.load(Acquire) == id.into_u64() {
-            Found::InCell(&cell.call)
+            SpanLookup::InCell(&cell.call)
         } else if cell.overflowed.load(Relaxed) != 0 {
-            Found::InExtensions
+            SpanLookup::InExtensions
         } else {
-            Found::NotObserved
+            SpanLookup::NotObserved
         }
     }
 

@@ -23,19 +23,19 @@ const LOOKUPS: [&str; 3] = ["contains_key", "get", "get_mut"];
 /// in a map and inserts into the same map later. Closures count with their function; nested
 /// functions do not count.
 pub fn is_in(block: &Block) -> bool {
-    let mut found = Found::default();
-    found.visit_block(block);
-    found.fills
+    let mut visitor = CachingVisitor::default();
+    visitor.visit_block(block);
+    visitor.fills
 }
 
 #[derive(Default)]
-struct Found {
+struct CachingVisitor {
     /// Maps in which something was looked up, as they are written.
     looked_up: Vec<String>,
     fills: bool,
 }
 
-impl<'ast> Visit<'ast> for Found {
+impl<'ast> Visit<'ast> for CachingVisitor {
     fn visit_item(&mut self, item: &'ast Item) {
         if let Item::Static(item) = item {
             self.visit_type(&item.ty);

@@ -30,14 +30,14 @@ const METHODS: [(&str, usize); 7] = [
 /// Returns the facts' further word about a body, with a space before it: empty if it calls nothing
 /// of std that waits. Closures count with their function; nested functions do not count.
 pub fn word_of(block: &Block) -> String {
-    let mut found = Found(false);
-    found.visit_block(block);
-    if found.0 { format!(" {WORD}") } else { String::new() }
+    let mut visitor = WaitingVisitor(false);
+    visitor.visit_block(block);
+    if visitor.0 { format!(" {WORD}") } else { String::new() }
 }
 
-struct Found(bool);
+struct WaitingVisitor(bool);
 
-impl<'ast> Visit<'ast> for Found {
+impl<'ast> Visit<'ast> for WaitingVisitor {
     fn visit_item(&mut self, _: &'ast Item) {}
 
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {

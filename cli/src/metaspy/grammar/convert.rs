@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metaspy_instrumenters::productions::pest::{Grammar, Source};
-use metaspy_instrumenters::productions::{self, Counts, Coverage, Row, Verdict};
+use metaspy_instrumenters::productions::{self, Counts, Coverage, CoverageRow, Verdict};
 use metaspy_report::grammar::skipped::{Named, Skipped};
 use metaspy_report::grammar::{
     Alternative, Cut, FORMAT, Inputs, Notes, Production, Rejection, Report, Role, Shadow, State,
@@ -171,7 +171,7 @@ fn tries(counts: &Counts) -> Tries {
     Tries { entered: counts.entered, matched: counts.matched }
 }
 
-fn state(row: &Row) -> State {
+fn state(row: &CoverageRow) -> State {
     match row.state() {
         productions::State::NeverEntered => State::NeverEntered,
         productions::State::NeverMatched => State::NeverMatched,

@@ -21,7 +21,7 @@ use syn::{
 
 use crate::hook::call::Call;
 use crate::hook::self_type::SelfType;
-use crate::hook::site::{Definition, Place};
+use crate::hook::site::{Definition, SourceLines};
 use crate::hook::within::Within;
 use crate::options::Options;
 use crate::site_ref;
@@ -78,13 +78,14 @@ pub fn implementation(
             }
             (ImplItem::Fn(method), Verdict::Skip(reason)) => {
                 let name = site::name_of(&prefix, &Options::default(), &method.sig);
-                let place = Place::of_function(&method.sig, method.block.brace_token.span.close());
+                let place =
+                    SourceLines::of_function(&method.sig, method.block.brace_token.span.close());
                 beside.extend(skipped(&krate, &name, &place, reason).beside(&method.attrs));
             }
             (ImplItem::Macro(made), Verdict::Skip(reason)) => {
                 let name = format!("{prefix}::{}!", name::of_path(&made.mac.path));
                 beside.extend(
-                    skipped(&krate, &name, &Place::of_item(made), reason).beside(&made.attrs),
+                    skipped(&krate, &name, &SourceLines::of_item(made), reason).beside(&made.attrs),
                 );
             }
             _ => {}
@@ -119,13 +120,13 @@ pub fn declaration(
             }
             (TraitItem::Fn(method), Verdict::Skip(reason)) => {
                 let name = site::name_of(&prefix, &Options::default(), &method.sig);
-                let place = Place::of_item(method);
+                let place = SourceLines::of_item(method);
                 beside.extend(skipped(&krate, &name, &place, reason).beside(&method.attrs));
             }
             (TraitItem::Macro(made), Verdict::Skip(reason)) => {
                 let name = format!("{prefix}::{}!", name::of_path(&made.mac.path));
                 beside.extend(
-                    skipped(&krate, &name, &Place::of_item(made), reason).beside(&made.attrs),
+                    skipped(&krate, &name, &SourceLines::of_item(made), reason).beside(&made.attrs),
                 );
             }
             _ => {}
@@ -162,7 +163,7 @@ impl Function<'_> {
     ) -> Result<TokenStream> {
         let Function { attrs, vis, sig, block } = self;
         let krate = options.krate();
-        let place = Place::of_function(sig, block.brace_token.span.close());
+        let place = SourceLines::of_function(sig, block.brace_token.span.close());
         let kind = if Call::is_async(sig, block) { "Async" } else { "Method" };
         let facts = within.facts(sig, attrs, vis, block, kind);
         let facts = facts.to_string() + &waiting::word_of(block) + options.arguments_word(sig);
@@ -208,7 +209,7 @@ impl Function<'_> {
 fn skipped<'a>(
     krate: &'a Path,
     name: &'a str,
-    place: &'a Place,
+    place: &'a SourceLines,
     reason: &'static str,
 ) -> Definition<'a> {
     Definition { krate, kind: "Method", name, place, skipped: Some(reason), facts: "", owner: None }

@@ -9,35 +9,35 @@ use syn::{Attribute, Ident, Path, Signature, Type, Visibility};
 use crate::options::Options;
 use crate::site_ref;
 
-/// Position of a function in its source.
-pub struct Place {
+/// Lines of a function in its source file.
+pub struct SourceLines {
     file: String,
     lines: (u32, u32),
 }
 
-impl Place {
+impl SourceLines {
     /// Returns the position from the first token of the signature to the last token of the body.
-    pub fn of(first: Span, last: Span) -> Place {
+    pub fn of(first: Span, last: Span) -> SourceLines {
         let first = first.unwrap();
         let last = last.unwrap();
         let line = first.line() as u32;
-        Place { file: first.file(), lines: (line, (last.end().line() as u32).max(line)) }
+        SourceLines { file: first.file(), lines: (line, (last.end().line() as u32).max(line)) }
     }
 
     /// Returns the position of a signature with its body.
-    pub fn of_function(sig: &Signature, body: Span) -> Place {
+    pub fn of_function(sig: &Signature, body: Span) -> SourceLines {
         let first = sig
             .to_token_stream()
             .into_iter()
             .next()
             .map_or_else(|| sig.ident.span(), |token| token.span());
-        Place::of(first, body)
+        SourceLines::of(first, body)
     }
 
     /// Returns the position of any item.
-    pub fn of_item(item: &impl Spanned) -> Place {
+    pub fn of_item(item: &impl Spanned) -> SourceLines {
         let span = item.span();
-        Place::of(span, span)
+        SourceLines::of(span, span)
     }
 }
 
@@ -46,7 +46,7 @@ pub struct Definition<'a> {
     pub krate: &'a Path,
     pub kind: &'a str,
     pub name: &'a str,
-    pub place: &'a Place,
+    pub place: &'a SourceLines,
     pub skipped: Option<&'static str>,
     /// Facts of the function, as words.
     pub facts: &'a str,
@@ -58,8 +58,13 @@ impl Definition<'_> {
     /// Generates the static itself, called `__METASPY_SITE`. The linker registers it, so a site
     /// that never ran is known.
     pub fn item(&self) -> TokenStream {
-        let Definition { krate, name, place: Place { file, lines: (first, last) }, facts, .. } =
-            self;
+        let Definition {
+            krate,
+            name,
+            place: SourceLines { file, lines: (first, last) },
+            facts,
+            ..
+        } = self;
         let kind = Ident::new(self.kind, Span::mixed_site());
         let skipped = match self.skipped {
             Some(reason) => quote!(::core::option::Option::Some(#reason)),

@@ -8,7 +8,7 @@ use pest::{Atomicity, MatchDir, ParseResult, ParserState};
 
 use super::grammar::Grammar;
 use super::program::{Kind, Node};
-use super::shadows::{Place, ShadowSearch};
+use super::shadows::{AlternativeMatch, ShadowSearch};
 use crate::productions::production::ParseObserver;
 
 /// Number of a rule in pest's tokens and errors; 0 is the end of the input.
@@ -163,7 +163,7 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
             result = self.node(alternative, state);
             self.watch.alternative(first as usize + number, result.is_ok());
             if let (Ok(state), Some(search)) = (&result, &mut self.search) {
-                let place = Place { at, end: state.position().pos(), atomicity };
+                let place = AlternativeMatch { at, end: state.position().pos(), atomicity };
                 search.try_others(first as usize, number, alternatives, &place);
             }
         }

@@ -19,7 +19,7 @@ const NEAR: usize = 1024;
 
 /// Reasons by two alternatives: the first did not match where the second did.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct ShadowReasons {
     pub shadows: HashMap<(usize, usize), Shadow>,
     pub cuts: HashMap<(usize, usize), Cut>,
     /// Pairs and inputs that the cuts already contain.
@@ -41,7 +41,7 @@ pub(super) struct ShadowSearch<'g> {
     pub properties: &'g Properties,
     /// Trials of each alternative.
     pub trials: &'g [Trials],
-    pub found: &'g mut Found,
+    pub found: &'g mut ShadowReasons,
     /// Text and number of the input.
     pub text: &'g str,
     pub input: usize,
@@ -66,7 +66,7 @@ impl<'g> ShadowSearch<'g> {
         first: usize,
         matched: usize,
         alternatives: &'g [Node],
-        place: &Place,
+        place: &AlternativeMatch,
     ) {
         for (number, alternative) in alternatives.iter().enumerate().skip(matched + 1) {
             let trials = self.trials[first + number];
@@ -102,7 +102,7 @@ impl<'g> ShadowSearch<'g> {
     }
 
     /// Returns the end of the match, or `None` if the step does not match.
-    fn end(&self, node: &'g Node, place: &Place) -> Option<usize> {
+    fn end(&self, node: &'g Node, place: &AlternativeMatch) -> Option<usize> {
         // A state begins at the beginning of its input. A single character before the place is
         // enough: only `SOI` looks back, and it sees that this is not the beginning.
         let from = self.text[..place.at].char_indices().next_back().map_or(0, |(before, _)| before);
@@ -121,14 +121,14 @@ impl<'g> ShadowSearch<'g> {
     }
 }
 
-/// Place where an alternative matched.
-pub(super) struct Place {
+/// Match of an alternative: where it began and ended.
+pub(super) struct AlternativeMatch {
     pub at: usize,
     pub end: usize,
     pub atomicity: Atomicity,
 }
 
-impl Place {
+impl AlternativeMatch {
     /// Returns true if the match ended shortly before a place, or there.
     fn is_before(&self, stop: usize) -> bool {
         stop.checked_sub(self.end).is_some_and(|between| between <= NEAR)

@@ -8,7 +8,7 @@ use pest::iterators::Pairs;
 
 use super::grammar::Grammar;
 use super::machine::{EOI, Id, Machine};
-use super::shadows::{Found, ShadowSearch, Trials, most, trials};
+use super::shadows::{ShadowReasons, ShadowSearch, Trials, most, trials};
 use crate::productions::coverage::{Coverage, Input, Rejection, State, Tally, Verdict};
 use crate::productions::production::ParseObserver;
 use crate::productions::suite_events::{Inputs, record_cuts, record_shadow};
@@ -114,7 +114,7 @@ impl<'g> Suite<'g> {
     pub fn explain(&mut self, mut read: impl FnMut(usize) -> Option<String>) {
         let trials = trials(self.grammar, &self.coverage);
         let has_dead = trials.iter().any(|trials| trials.everywhere);
-        let mut found = Found::default();
+        let mut found = ShadowReasons::default();
         let mut unheard =
             Tally::new(self.coverage.productions.len(), self.coverage.alternatives.len());
         for input in 0..self.coverage.inputs.len() {

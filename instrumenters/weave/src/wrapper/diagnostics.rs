@@ -85,7 +85,7 @@ pub(crate) fn is_second_allocator(held: &[String]) -> bool {
 
 /// The place of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ErrorPlace {
     /// The file, as it is shown.
     pub file: PathBuf,
     /// The line.
@@ -102,7 +102,7 @@ pub struct Place {
 const LIFETIMES: [&str; 7] = ["E0309", "E0310", "E0311", "E0521", "E0597", "E0621", "E0716"];
 
 /// The places of all errors.
-pub fn places(held: &[String]) -> Vec<Place> {
+pub fn places(held: &[String]) -> Vec<ErrorPlace> {
     let mut places = Vec::new();
     for line in held {
         if let Ok(json) = serde_json::from_str::<Value>(line)
@@ -114,7 +114,7 @@ pub fn places(held: &[String]) -> Vec<Place> {
                 Some(code) => LIFETIMES.contains(&code),
                 None => message.starts_with("lifetime may not live"),
             };
-            let about = Place {
+            let about = ErrorPlace {
                 file: PathBuf::new(),
                 line: 0,
                 byte: None,
@@ -127,7 +127,7 @@ pub fn places(held: &[String]) -> Vec<Place> {
     places
 }
 
-fn spans(json: &Value, about: &Place, places: &mut Vec<Place>) {
+fn spans(json: &Value, about: &ErrorPlace, places: &mut Vec<ErrorPlace>) {
     let each = |name: &str| json[name].as_array().cloned().unwrap_or_default();
     for span in each("spans") {
         place(&span, about, places);
@@ -138,10 +138,10 @@ fn spans(json: &Value, about: &Place, places: &mut Vec<Place>) {
 }
 
 /// A span, and the place of the macro that it came from.
-fn place(span: &Value, about: &Place, places: &mut Vec<Place>) {
+fn place(span: &Value, about: &ErrorPlace, places: &mut Vec<ErrorPlace>) {
     if let (Some(file), Some(line)) = (span["file_name"].as_str(), span["line_start"].as_u64()) {
         let byte = span["byte_start"].as_u64().and_then(|byte| usize::try_from(byte).ok());
-        places.push(Place { file: file.into(), line: line as u32, byte, ..about.clone() });
+        places.push(ErrorPlace { file: file.into(), line: line as u32, byte, ..about.clone() });
     }
     if span["expansion"]["span"].is_object() {
         place(&span["expansion"]["span"], about, places);

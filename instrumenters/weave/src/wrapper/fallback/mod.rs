@@ -19,13 +19,13 @@ use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method, Uncarried};
 
 /// A function of a crate: its file and its place in it.
-pub type Place = (usize, usize);
+pub type CratePlace = (usize, usize);
 
 /// The hooks of a crate.
 pub struct ChosenHooks {
-    hooks: BTreeMap<Place, Chosen>,
+    hooks: BTreeMap<CratePlace, Chosen>,
     /// The calls that spawn work and carry their cause.
-    spawns: BTreeMap<Place, Uncarried>,
+    spawns: BTreeMap<CratePlace, Uncarried>,
     values: Values,
     build: Build,
     /// The list of functions with and without hooks.
@@ -68,7 +68,7 @@ impl Chosen {
 
 /// A hook that the compiler refuses.
 struct Blame {
-    place: Place,
+    place: CratePlace,
     is_about_lifetimes: bool,
     message: Option<String>,
 }
@@ -246,8 +246,12 @@ impl ChosenHooks {
     }
 
     /// Shrinks the hooks that the compiler points at. Returns false if it points at none.
-    pub(crate) fn yield_at(&mut self, places: &[diagnostics::Place], source: &CrateSource) -> bool {
-        let spawns: BTreeSet<Place> =
+    pub(crate) fn yield_at(
+        &mut self,
+        places: &[diagnostics::ErrorPlace],
+        source: &CrateSource,
+    ) -> bool {
+        let spawns: BTreeSet<CratePlace> =
             places.iter().flat_map(|at| self.blamed_spawns(at, source)).collect();
         if !spawns.is_empty() {
             let message = places.first().map(|at| at.message.as_str());
@@ -273,7 +277,7 @@ impl ChosenHooks {
         }
         let deep = self.hooks.iter().any(|(_, chosen)| chosen.below(false).is_some());
         let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.below(false).is_some());
-        let blame = |place: &Place| Blame {
+        let blame = |place: &CratePlace| Blame {
             place: *place,
             is_about_lifetimes: false,
             message: message.map(str::to_owned),
@@ -292,7 +296,7 @@ impl ChosenHooks {
 
     /// The calls with a carried cause that may cause an error: those at its place, or else those of
     /// the functions around it.
-    fn blamed_spawns(&self, at: &diagnostics::Place, source: &CrateSource) -> Vec<Place> {
+    fn blamed_spawns(&self, at: &diagnostics::ErrorPlace, source: &CrateSource) -> Vec<CratePlace> {
         let path = plain(&at.file);
         let is_on_line = |(first, last): (u32, u32)| (first..=last).contains(&at.line);
         let mut on_line = Vec::new();
@@ -314,7 +318,7 @@ impl ChosenHooks {
         if on_line.is_empty() { around } else { on_line }
     }
 
-    fn uncarry(&mut self, place: Place, message: Option<&str>) {
+    fn uncarry(&mut self, place: CratePlace, message: Option<&str>) {
         if let Some(spawn) = self.spawns.remove(&place) {
             self.listing.uncarried.push(Uncarried { message: message.map(str::to_owned), ..spawn });
         }
@@ -328,34 +332,34 @@ impl ChosenHooks {
 
     /// The hooks that may cause an error: all deep hooks around its place, or else the innermost
     /// hook.
-    fn blamed(&self, at: &diagnostics::Place, source: &CrateSource) -> Vec<Place> {
+    fn blamed(&self, at: &diagnostics::ErrorPlace, source: &CrateSource) -> Vec<CratePlace> {
         let file = plain(&at.file);
         let is_around = |chosen: &Chosen| {
             let Method { line: first, lines, file: own, .. } = chosen.method();
             (*first..first + lines).contains(&at.line) && Path::new(own) == file
         };
-        let on_line: Vec<(Place, &Chosen)> = self
+        let on_line: Vec<(CratePlace, &Chosen)> = self
             .hooks
             .iter()
             .filter(|(_, chosen)| is_around(chosen))
             .map(|(place, chosen)| (*place, chosen))
             .collect();
-        let body = |&(file, place): &Place| {
+        let body = |&(file, place): &CratePlace| {
             source.functions(file).map_or(0..0, |of| of.all[place].body.clone())
         };
         // Several functions may be on the line. An error in none of their bodies may be the fault
         // of each.
         let byte =
             on_line.get(1).and_then(|((file, _), _)| self.original_byte(*file, at.byte?, source));
-        let is_in_body = |place: &Place| {
+        let is_in_body = |place: &CratePlace| {
             byte.is_some_and(|byte| (body(place).start..=body(place).end).contains(&byte))
         };
-        let in_body: Vec<(Place, &Chosen)> =
+        let in_body: Vec<(CratePlace, &Chosen)> =
             on_line.iter().filter(|(place, _)| is_in_body(place)).copied().collect();
         let around = if in_body.is_empty() { on_line } else { in_body };
         let deep =
             around.iter().filter(|(_, chosen)| chosen.kind.is_deep()).map(|(place, _)| *place);
-        let deep: Vec<Place> = deep.collect();
+        let deep: Vec<CratePlace> = deep.collect();
         if !deep.is_empty() {
             return deep;
         }

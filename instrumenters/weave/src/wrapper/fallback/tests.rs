@@ -70,7 +70,7 @@ impl Case {
     }
 
     fn refuse_for(&mut self, line: u32, is_about_lifetimes: bool) -> bool {
-        let place = |file: &str, line| diagnostics::Place {
+        let place = |file: &str, line| diagnostics::ErrorPlace {
             file: file.into(),
             line,
             byte: None,
@@ -86,7 +86,7 @@ impl Case {
         let functions = &file.parsed.as_ref().expect("it is Rust").functions;
         let woven = weave(&file.text, self.choice.hooks(0, functions));
         let byte = Some(woven.find(text).expect("it is there"));
-        let place = diagnostics::Place {
+        let place = diagnostics::ErrorPlace {
             file: "lib.rs".into(),
             line: 1,
             byte,
