@@ -6,7 +6,7 @@ mod fixture;
 
 use fixture::program;
 use metaspy_blueprints::graph::{Call, Method};
-use metaspy_blueprints::scene::{EdgeKind, Fill, Place, Rect};
+use metaspy_blueprints::scene::{EdgeKind, Fill, LabelPlace, Rect};
 use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, page, picture};
 use metaspy_report::program::{Receivers, Returned};
 use roxmltree::{Document, Node};
@@ -196,17 +196,19 @@ fn room(node: &metaspy_blueprints::scene::Node) -> Option<Rect> {
     let (long, line) = (5.5 * scale * label.text.chars().count() as f64, 9.0 * scale);
     let middle = rect.y + rect.h.min(11.0 * scale) / 2.0;
     Some(match label.place {
-        Place::Inside => Rect { x: rect.x + 3.0, y: rect.y + 1.0, w: long, h: line },
-        Place::Upright => Rect {
+        LabelPlace::Inside => Rect { x: rect.x + 3.0, y: rect.y + 1.0, w: long, h: line },
+        LabelPlace::Upright => Rect {
             x: rect.x + (rect.w - line) / 2.0,
             y: rect.bottom() - 3.0 - long,
             w: line,
             h: long,
         },
-        Place::Along => {
+        LabelPlace::Along => {
             Rect { x: rect.right() + scale, y: rect.bottom() - 2.0 - long, w: line, h: long }
         }
-        Place::Beside => Rect { x: rect.right() + 2.0, y: middle - line / 2.0, w: long, h: line },
+        LabelPlace::Beside => {
+            Rect { x: rect.right() + 2.0, y: middle - line / 2.0, w: long, h: line }
+        }
     })
 }
 
@@ -229,7 +231,7 @@ fn labels_are_in_or_beside_their_boxes_and_overlap_nothing() {
             let is_within = node
                 .label
                 .as_ref()
-                .is_some_and(|it| matches!(it.place, Place::Inside | Place::Upright));
+                .is_some_and(|it| matches!(it.place, LabelPlace::Inside | LabelPlace::Upright));
             let rect = &node.rect;
             if is_within {
                 assert!(

@@ -8,9 +8,9 @@ use metaspy_report::program::{Edge, Receivers};
 
 /// A method: name, executions, total time in ms, hash of its source. Each is called by the one
 /// before it.
-type Row = (&'static str, u64, u64, u32);
+type MethodCase = (&'static str, u64, u64, u32);
 
-fn graph(rows: &[Row]) -> Graph {
+fn graph(rows: &[MethodCase]) -> Graph {
     let owner = Owner {
         module: "app".into(),
         name: "Scene".into(),
@@ -43,7 +43,7 @@ fn graph(rows: &[Row]) -> Graph {
     graph
 }
 
-fn version(name: &str, runs: &[&[Row]]) -> Version {
+fn version(name: &str, runs: &[&[MethodCase]]) -> Version {
     Version { name: name.into(), runs: runs.iter().map(|rows| graph(rows)).collect() }
 }
 
@@ -203,7 +203,7 @@ fn executions_are_compared_exactly_and_a_rename_is_no_new_method() {
 
 #[test]
 fn objects_are_compared_where_both_versions_count_them() {
-    let rows: &[Row] = &[("run", 1, 10, 1), ("build", 4, 5, 2), ("parse", 4, 4, 3)];
+    let rows: &[MethodCase] = &[("run", 1, 10, 1), ("build", 4, 5, 2), ("parse", 4, 4, 3)];
     let counted = |objects: [Option<u64>; 3]| {
         let mut version = version("", &[rows]);
         version.runs[0]

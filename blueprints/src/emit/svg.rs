@@ -6,7 +6,7 @@ use super::attributes::with_attributes;
 use super::{escaped, lines, palette, px};
 use crate::graph::Graph;
 use crate::scene::{
-    Border, Edge, EdgeKind, Fill, Frame, Kind, Label, Node, OUTSET, Place, Rect, SIZE, STATED,
+    Border, Edge, EdgeKind, Fill, Frame, Kind, Label, LabelPlace, Node, OUTSET, Rect, SIZE, STATED,
     Scene, Sign, line,
 };
 use metaspy_report::coverage::Pattern;
@@ -214,19 +214,21 @@ fn label(label: &Label, node: &Node) -> String {
     // The frame of changed source is around the box.
     let outset = if node.border == Border::Changed { OUTSET } else { 0.0 };
     let (x, y) = match label.place {
-        Place::Beside => (
+        LabelPlace::Beside => (
             rect.right() + 2.0 + outset,
             rect.y + node.height().min(line(label.size)) / 2.0 + 3.0 * scale,
         ),
-        Place::Inside => (rect.x + 3.0, rect.y + 9.0 * scale),
-        Place::Upright => (rect.x + rect.w / 2.0 + 3.0 * scale, rect.bottom() - 3.0),
-        Place::Along => (rect.right() + 9.0 * scale, rect.bottom() - 2.0),
+        LabelPlace::Inside => (rect.x + 3.0, rect.y + 9.0 * scale),
+        LabelPlace::Upright => (rect.x + rect.w / 2.0 + 3.0 * scale, rect.bottom() - 3.0),
+        LabelPlace::Along => (rect.right() + 9.0 * scale, rect.bottom() - 2.0),
     };
     let turn = match label.place {
-        Place::Upright | Place::Along => format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y)),
-        Place::Beside | Place::Inside => String::new(),
+        LabelPlace::Upright | LabelPlace::Along => {
+            format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y))
+        }
+        LabelPlace::Beside | LabelPlace::Inside => String::new(),
     };
-    let is_within = matches!(label.place, Place::Inside | Place::Upright);
+    let is_within = matches!(label.place, LabelPlace::Inside | LabelPlace::Upright);
     let dark = if node.fill.is_dark() && is_within { " class=\"dark\"" } else { "" };
     format!(
         "<text{dark} x=\"{}\" y=\"{}\"{}{turn}>{}</text>",

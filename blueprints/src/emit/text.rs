@@ -9,7 +9,7 @@ use metaspy_report::text::{
 };
 
 use crate::graph::{Graph, Method};
-use crate::scene::{EdgeKind, Fill, Kind, Node, Row, Scene};
+use crate::scene::{EdgeKind, Fill, Kind, ListRow, Node, Scene};
 
 /// Length of the bar of a method that takes all of the time, in cells.
 const BAR: usize = 16;
@@ -66,7 +66,7 @@ fn largest(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
         let name = node.methods.first().map_or_else(String::new, |&at| name_of(graph, at));
         format!("{} {name}  {}", pad_left(text, 12), node.tip[..2].join("  "))
     };
-    let row = |row: &Row| Some(line((&row.text, &scene.nodes[row.node?])));
+    let row = |row: &ListRow| Some(line((&row.text, &scene.nodes[row.node?])));
     list.flat_map(|list| {
         std::iter::once(list.title.clone()).chain(list.rows.iter().take(rows).filter_map(row))
     })

@@ -13,7 +13,7 @@ use metaspy_report::program::Returned;
 use metaspy_report::text::{counted, time};
 
 use crate::graph::{Graph, Method};
-use crate::scene::{List, Node, Row};
+use crate::scene::{List, ListRow, Node};
 
 /// Number of calls that counts as many.
 const MANY: u64 = 100;
@@ -47,7 +47,7 @@ pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
     rows.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     let title = "a cache could save at most this time: always the same value for a receiver".into();
     let rows: Vec<_> =
-        rows.into_iter().map(|(_, node, text)| Row { node: Some(node), text }).collect();
+        rows.into_iter().map(|(_, node, text)| ListRow { node: Some(node), text }).collect();
     (!rows.is_empty()).then_some(List { title, rows })
 }
 

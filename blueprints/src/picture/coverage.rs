@@ -11,7 +11,7 @@ use super::named::{Form, Named, named};
 use super::stated::Marks;
 use super::{Options, grey, steps};
 use crate::graph::{Graph, Method};
-use crate::scene::{Fill, Frame, Kind, List, Node, Row, Scene, Sign};
+use crate::scene::{Fill, Frame, Kind, List, ListRow, Node, Scene, Sign};
 
 /// Height of a source line, in pixels.
 const LINE: f64 = 0.9;
@@ -118,7 +118,7 @@ pub(super) fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
         .enumerate()
         .for_each(|(place, node)| node.methods.iter().for_each(|&at| places[at] = Some(place)));
     let row = |&at: &usize| {
-        Some(Row {
+        Some(ListRow {
             node: Some(places[at]?),
             text: counted(u64::from(graph.methods[at].lines), "line"),
         })

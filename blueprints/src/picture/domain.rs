@@ -12,8 +12,8 @@ use crate::layout::containment::{Group, contained};
 use crate::layout::skyline::{pack, rows};
 use crate::layout::spanning_tree::breadth_first;
 use crate::scene::{
-    Border, Fill, Frame, FrameKind, Kind, Label, List, Name, Node, Rect, Row, SIZE, Scene, Sign,
-    fit_middle, readable, use_free_room,
+    Border, Fill, Frame, FrameKind, Kind, Label, List, ListRow, Name, Node, Rect, SIZE, Scene,
+    Sign, fit_middle, readable, use_free_room,
 };
 use crate::view::{CHANNELS, Channel, Viewed};
 
@@ -136,7 +136,7 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         .iter()
         .enumerate()
         .for_each(|(at, node)| node.methods.iter().for_each(|&it| place[it] = Some(at)));
-    let row = |&at: &usize| Row { node: place[at], text: view.fill.text(numbers[at][2]) };
+    let row = |&at: &usize| ListRow { node: place[at], text: view.fill.text(numbers[at][2]) };
     let list =
         List { title: view.fill.words(), rows: by_fill.iter().take(LISTED).map(row).collect() };
     let none = numbers.len() - by_fill.len();

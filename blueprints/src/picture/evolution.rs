@@ -13,7 +13,8 @@ use super::{Options, PictureError, hooks_note, widths};
 use crate::emit::LISTED;
 use crate::evolution::{By, Change, Comparison, Former, Step};
 use crate::scene::{
-    Border, Fill, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Sign, Stated, use_free_room,
+    Border, Fill, Kind, Label, List, ListRow, Node, OUTSET, Rect, Scene, Sign, Stated,
+    use_free_room,
 };
 
 /// Minimum height of a box, so that its colour is visible.
@@ -338,8 +339,8 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
             let text = text.unwrap_or_else(|| counted(step.graph.methods[at].executions, "call"));
             let source = if method.has_new_source { ", source changed" } else { "" };
             match place[at] {
-                Some(node) => Row { node: Some(node), text: text + source },
-                None => Row {
+                Some(node) => ListRow { node: Some(node), text: text + source },
+                None => ListRow {
                     node: None,
                     text: format!("{}: {text}{source}", clean(&step.graph.methods[at].path)),
                 },
@@ -350,7 +351,7 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
     let (more, less) = words(step.by);
     let unplaced = |title: &str, texts: Vec<String>| List {
         title: title.into(),
-        rows: texts.into_iter().map(|text| Row { node: None, text }).collect(),
+        rows: texts.into_iter().map(|text| ListRow { node: None, text }).collect(),
     };
     let former = |of: &Former| format!("{}: {}", clean(&of.path), counted(of.executions, "call"));
     let renamed = step.methods.iter().zip(&step.graph.methods).filter_map(|(method, now)| {

@@ -10,7 +10,7 @@ use super::stated::Marks;
 use super::{LABELLED, Options, PictureError, grey, steps, width};
 use crate::grammar::{Grammar, Production};
 use crate::layout::spanning_tree::breadth_first;
-use crate::scene::{Fill, Kind, Label, List, Name, Node, Row, Scene, Sign, use_free_room};
+use crate::scene::{Fill, Kind, Label, List, ListRow, Name, Node, Scene, Sign, use_free_room};
 
 /// Maximum number of boxes.
 const MOST: usize = 1_000;
@@ -154,11 +154,11 @@ fn lists(grammar: &Grammar, nodes: &[Node]) -> Vec<List> {
             let entered = (entered > 0).then(|| format!("entered {}×", grouped(entered)));
             let words: Vec<String> =
                 entered.into_iter().chain(grammar.productions[at].shadow.clone()).collect();
-            Row { node: place[at], text: words.join("; ") }
+            ListRow { node: place[at], text: words.join("; ") }
         };
         List { title: title.into(), rows: found.into_iter().map(row).collect() }
     };
-    let cover = grammar.cover.iter().map(|(input, adds)| Row {
+    let cover = grammar.cover.iter().map(|(input, adds)| ListRow {
         node: None,
         text: format!("{}: {}", clean(input), counted(*adds as u64, "production")),
     });

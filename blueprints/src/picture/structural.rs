@@ -10,7 +10,7 @@ use super::{
     Options, PictureError, grey, height_word, hooks_note, own_grey, own_greys, steps, width, widths,
 };
 use crate::graph::Graph;
-use crate::scene::{Fill, Kind, Label, Node, Place, Rect, Scene, Sign, line, text_width};
+use crate::scene::{Fill, Kind, Label, LabelPlace, Node, Rect, Scene, Sign, line, text_width};
 
 /// Height of a box that has all of the time.
 const TALLEST: f64 = 150.0;
@@ -104,8 +104,10 @@ pub(super) fn own(height: f64, own: Option<u64>, total: Option<u64>) -> f64 {
 /// source, where the label leaves room.
 fn strips(rect: Rect, lines: &[(u32, u64, String)], label: Option<&Label>) -> Vec<Rect> {
     let (above, below) = match label {
-        Some(label) if label.place == Place::Inside => (line(label.size), 0.0),
-        Some(label) if label.place == Place::Upright => (0.0, text_width(&label.text, label.size)),
+        Some(label) if label.place == LabelPlace::Inside => (line(label.size), 0.0),
+        Some(label) if label.place == LabelPlace::Upright => {
+            (0.0, text_width(&label.text, label.size))
+        }
         _ => (0.0, 0.0),
     };
     let longest = (rect.w / 2.0 - 1.0).min(STRIP.1);

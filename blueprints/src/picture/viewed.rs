@@ -13,7 +13,8 @@ use super::{Options, PictureError, grey, hooks_note};
 use crate::layout::columns::{GAP, columns};
 use crate::layout::skyline::rows;
 use crate::scene::{
-    Border, Fill, Frame, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Stated, use_free_room,
+    Border, Fill, Frame, Kind, Label, List, ListRow, Node, OUTSET, Rect, Scene, Stated,
+    use_free_room,
 };
 use crate::view::{CHANNELS, Viewed};
 
@@ -80,8 +81,8 @@ fn largest(viewed: &Viewed, nodes: &[Node]) -> Option<List> {
     let fill = |at: usize| nodes[at].methods.first().map_or(0, |&method| viewed.numbers[method][2]);
     let mut order: Vec<usize> = (0..nodes.len()).filter(|&at| fill(at) > 0).collect();
     order.sort_by_key(|&at| (Reverse(fill(at)), at));
-    let row = |&at: &usize| Row { node: Some(at), text: viewed.view.fill.text(fill(at)) };
-    let rows: Vec<Row> = order.iter().take(LISTED).map(row).collect();
+    let row = |&at: &usize| ListRow { node: Some(at), text: viewed.view.fill.text(fill(at)) };
+    let rows: Vec<ListRow> = order.iter().take(LISTED).map(row).collect();
     (!rows.is_empty()).then(|| List { title: viewed.view.fill.words(), rows })
 }
 

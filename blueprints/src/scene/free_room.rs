@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::label::{MARGIN, letters, line, text_width, widened};
 use super::{
-    Border, Distinct, Edge, EdgeKind, LETTER, Label, Name, Node, OUTSET, Place, Rect, SIZE,
+    Border, Distinct, Edge, EdgeKind, LETTER, Label, LabelPlace, Name, Node, OUTSET, Rect, SIZE,
 };
 
 /// Height of a strip of a page, in pixels.
@@ -58,7 +58,7 @@ fn lengthen(nodes: &mut [Node], edges: &[Edge], names: &[Name], page: (f64, f64)
         let name = &names[at];
         let distinct = below.entry(parent[at]).or_default();
         match &nodes[at].label {
-            Some(label) if label.place == Place::Beside => {
+            Some(label) if label.place == LabelPlace::Beside => {
                 let size = label.size;
                 let now = beside(&nodes[at], &label.text, size);
                 let more = (taken.room(&now) - APART) / letter(size);
@@ -122,7 +122,9 @@ impl Taken {
                 w: w + 2.0 * outset,
                 h: h + 2.0 * outset,
             });
-            if let Some(label) = node.label.as_ref().filter(|label| label.place == Place::Beside) {
+            if let Some(label) =
+                node.label.as_ref().filter(|label| label.place == LabelPlace::Beside)
+            {
                 taken.add(&beside(node, &label.text, label.size));
             }
         }

@@ -11,14 +11,14 @@ pub struct Label {
     /// Text of the label, already cut to fit.
     pub text: String,
     /// Position relative to the box.
-    pub place: Place,
+    pub place: LabelPlace,
     /// Size of its letters, in pixels.
     pub size: f64,
 }
 
 /// Position of a label relative to its box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum LabelPlace {
     /// At the right side.
     Beside,
     /// In the box, horizontally.
@@ -56,7 +56,7 @@ const CLOSEST: f64 = 3.0;
 impl Label {
     /// Makes a label beside its box.
     pub fn beside(text: String, size: f64) -> Label {
-        Label { text, place: Place::Beside, size }
+        Label { text, place: LabelPlace::Beside, size }
     }
 
     /// Places a name in a box of these sides, in the direction that has room for more letters.
@@ -67,8 +67,11 @@ impl Label {
         let letters = name.chars().count();
         let inside = fits(w, h).min(letters);
         let upright = fits(h, w).min(letters);
-        let (place, fit) =
-            if inside >= upright { (Place::Inside, inside) } else { (Place::Upright, upright) };
+        let (place, fit) = if inside >= upright {
+            (LabelPlace::Inside, inside)
+        } else {
+            (LabelPlace::Upright, upright)
+        };
         (fit >= LEAST_LETTERS.min(letters)).then(|| Label {
             text: fit_middle(name, fit),
             place,
@@ -79,7 +82,7 @@ impl Label {
     /// Places a name along a tall box.
     pub fn along(name: &str, height: f64) -> Label {
         let text = fit_middle(name, ((height - 4.0) / LETTER) as usize);
-        Label { text, place: Place::Along, size: SIZE }
+        Label { text, place: LabelPlace::Along, size: SIZE }
     }
 
     /// Places a name at a box of these sides: in the box if there is room, and otherwise at its
@@ -88,16 +91,20 @@ impl Label {
         let long = text_width(&text, size) + 1.0;
         let across = line(size);
         let place = if w >= long && h >= across {
-            Place::Inside
+            LabelPlace::Inside
         } else if h >= long && w >= across {
-            Place::Upright
+            LabelPlace::Upright
         } else if h >= long {
-            Place::Along
+            LabelPlace::Along
         } else if h >= text_width(&"m".repeat(LEAST_ALONG), size) {
             let letters = (h - MARGIN - 1.0) / (LETTER * size / SIZE);
-            return Label { text: fit_middle(&text, letters as usize), place: Place::Along, size };
+            return Label {
+                text: fit_middle(&text, letters as usize),
+                place: LabelPlace::Along,
+                size,
+            };
         } else {
-            Place::Beside
+            LabelPlace::Beside
         };
         Label { text, place, size }
     }
@@ -105,9 +112,9 @@ impl Label {
     /// Returns the sides of the room that a box and its label need together.
     pub fn room(&self, (w, h): (f64, f64)) -> (f64, f64) {
         match self.place {
-            Place::Beside => (w + text_width(&self.text, self.size), h.max(line(self.size))),
-            Place::Along => (w + line(self.size), h),
-            Place::Inside | Place::Upright => (w, h),
+            LabelPlace::Beside => (w + text_width(&self.text, self.size), h.max(line(self.size))),
+            LabelPlace::Along => (w + line(self.size), h),
+            LabelPlace::Inside | LabelPlace::Upright => (w, h),
         }
     }
 
@@ -309,14 +316,14 @@ pub(crate) fn fit_end(name: &str, letters: usize) -> String {
     std::iter::once('…').chain(name.chars().skip(count + 1 - letters.max(1))).collect()
 }
 
-impl Place {
+impl LabelPlace {
     /// Returns the CSS class of the label in SVG and HTML.
     pub fn class(self) -> &'static str {
         match self {
-            Place::Beside => "beside",
-            Place::Inside => "inside",
-            Place::Upright => "upright",
-            Place::Along => "along",
+            LabelPlace::Beside => "beside",
+            LabelPlace::Inside => "inside",
+            LabelPlace::Upright => "upright",
+            LabelPlace::Along => "along",
         }
     }
 }

@@ -19,7 +19,7 @@ use metaspy_report::findings::text::Part;
 pub use fill::Fill;
 pub(crate) use free_room::use_free_room;
 pub use kind::Kind;
-pub use label::{Distinct, LETTER, Label, Name, Place, SIZE, fit_end, fit_middle};
+pub use label::{Distinct, LETTER, Label, LabelPlace, Name, SIZE, fit_end, fit_middle};
 pub(crate) use label::{Readable, line, readable, text_width, zoom};
 
 /// Picture as data.
@@ -171,12 +171,12 @@ pub struct List {
     /// Title that describes the finding.
     pub title: String,
     /// Rows of the list, the most important first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ListRow>,
 }
 
 /// Row of a list.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ListRow {
     /// Index of the box; `None` for a method without a box.
     pub node: Option<usize>,
     /// Numbers or explanation of the row.
@@ -256,7 +256,7 @@ impl Node {
 
     /// Returns the height at which the lines to the boxes below bend.
     pub(crate) fn bend(&self) -> f64 {
-        let beside = self.label.as_ref().filter(|label| label.place == Place::Beside);
+        let beside = self.label.as_ref().filter(|label| label.place == LabelPlace::Beside);
         let height = self.height();
         self.rect.y + beside.map_or(0.0, |label| label.foot(height)).max(height) + BEND
     }
