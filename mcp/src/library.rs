@@ -82,7 +82,7 @@ pub struct Opened {
 #[derive(Default)]
 struct Computed {
     effects: Mutex<Option<EffectsIndex>>,
-    findings: Mutex<Option<Found>>,
+    findings: Mutex<Option<CachedFindings>>,
     /// Events that the search for findings has looked at.
     searched: AtomicU64,
     reports: Recent<Report>,
@@ -114,7 +114,8 @@ impl<T> Recent<T> {
     }
 }
 
-struct Found {
+/// Findings of a recording, valid until its calls, its names or the settings change.
+struct CachedFindings {
     /// Number of calls and of names at the time.
     of: (u64, usize),
     config: String,
@@ -464,7 +465,7 @@ impl Opened {
         // An interrupted search that reads no events has a result, which lacks findings.
         watch.check()?;
         let findings = Arc::new(findings);
-        *kept = Some(Found { of, config: settings, findings: findings.clone() });
+        *kept = Some(CachedFindings { of, config: settings, findings: findings.clone() });
         Ok(findings)
     }
 }

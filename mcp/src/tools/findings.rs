@@ -101,7 +101,7 @@ struct FindingOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     at_least: Option<bool>,
     /// The sites, the most important first.
-    sites: Vec<Place>,
+    sites: Vec<SiteOut>,
     /// The worst subjects.
     subjects: Vec<SubjectOut>,
     /// Number of all subjects of the finding.
@@ -129,7 +129,7 @@ struct FindingOut {
 
 /// A site in the source.
 #[derive(Serialize, JsonSchema)]
-struct Place {
+struct SiteOut {
     site: String,
     file: String,
     line: u32,
@@ -259,7 +259,7 @@ fn shown<'f>(all: &'f Findings, input: &Input) -> Vec<(Option<u64>, &'f Finding)
 fn of(number: Option<u64>, finding: &Finding, opened: &Opened) -> FindingOut {
     let Cost { time_ns, of, events, time_ppm, events_ppm, at_least } = finding.cost;
     let percent = |ppm: u32| f64::from(ppm) / 1e4;
-    let sites = finding.sites.iter().map(|site| Place {
+    let sites = finding.sites.iter().map(|site| SiteOut {
         site: site.path.clone(),
         file: site.file.clone(),
         line: site.line,
