@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::{ended, fixture, text};
 
-/// What a row is about: its site, its kind, and its key.
-type Row = (String, String, String);
+/// Identity of a row: its site, its kind, and its key.
+type RowIdentity = (String, String, String);
 
 /// Records the same calls in a recording of this size.
 fn record(name: &str, budget: u64) -> PathBuf {
@@ -26,7 +26,7 @@ fn record(name: &str, budget: u64) -> PathBuf {
 }
 
 /// The rows of a report.
-fn rows(path: &Path, by: &str) -> BTreeMap<Row, Value> {
+fn rows(path: &Path, by: &str) -> BTreeMap<RowIdentity, Value> {
     let (code, out, error) = ended(&["report", text(path), "--json", "--by", by]);
     assert_eq!(code, 0, "{error}");
     let report: Value = serde_json::from_str(&out).expect("it is JSON");

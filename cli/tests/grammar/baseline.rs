@@ -2,15 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::{LIST, Place};
+use crate::{LIST, TestDirectory};
 
 const RULE: [&str; 3] = ["list.pest", "--rule", "list"];
 
 /// The comparison of a run on `after` with one on `before`, as text and as JSON, and the exit code
 /// of both.
 fn compare(test: &str, grammar_after: &str, before: &str, after: &str) -> (i32, String, Value) {
-    let place =
-        Place::new(test).file("list.pest", LIST).file("before", before).file("after", after);
+    let place = TestDirectory::new(test)
+        .file("list.pest", LIST)
+        .file("before", before)
+        .file("after", after);
     let (code, old, error) = place.run(&[&RULE[..], &["before", "--json"]].concat());
     assert_eq!(code, 0, "{error}");
     let place = place.file("old.json", old).file("list.pest", grammar_after);
@@ -28,8 +30,10 @@ fn expected(changed: bool, [gained, lost, new, gone]: [&[&str]; 4]) -> Value {
 /// Every production still matches, in the rejected input too: only the inputs show the fault.
 #[test]
 fn an_input_that_is_accepted_no_more_ends_with_1() {
-    let place =
-        Place::new("rejected").file("list.pest", LIST).file("in/a", "1,x!").file("in/b", "2,y?");
+    let place = TestDirectory::new("rejected")
+        .file("list.pest", LIST)
+        .file("in/a", "1,x!")
+        .file("in/b", "2,y?");
     let (_, old, _) = place.run(&[&RULE[..], &["in", "--json"]].concat());
     let place = place.file("old.json", old).file("in/b", "2,y?,").file("in/new", "#");
     let arguments = [&RULE[..], &["in", "--baseline", "old.json"]].concat();
@@ -81,7 +85,7 @@ fn a_changed_grammar_is_reported_and_a_renamed_production_is_not_lost() {
 
 #[test]
 fn another_start_rule_is_reported() {
-    let place = Place::with_lists("other_rule");
+    let place = TestDirectory::with_lists("other_rule");
     let (_, old, _) = place.run(&["list.pest", "--rule", "value", "in", "--json"]);
     let place = place.file("old.json", old);
     let (_, out, _) = place.run(&[&RULE[..], &["in", "--baseline", "old.json"]].concat());
@@ -90,7 +94,7 @@ fn another_start_rule_is_reported() {
 
 #[test]
 fn a_baseline_of_another_grammar_ends_with_2() {
-    let place = Place::new("other_grammar").file("list.pest", LIST).file("in/a", "1,x");
+    let place = TestDirectory::new("other_grammar").file("list.pest", LIST).file("in/a", "1,x");
     let (_, old, _) = place.run(&[&RULE[..], &["in", "--json"]].concat());
     let other: Value = serde_json::from_str(&old).expect("it is JSON");
     let mut other = other;
@@ -108,7 +112,7 @@ fn a_baseline_of_another_grammar_ends_with_2() {
 
 #[test]
 fn a_baseline_that_cannot_be_read_ends_with_2_before_anything_is_parsed() {
-    let place = Place::with_lists("unreadable")
+    let place = TestDirectory::with_lists("unreadable")
         .file("list.txt", "1,2")
         .file("other.json", "{\"format\": 1}");
     let place =

@@ -10,7 +10,7 @@ use metaspy_core::{Profiler, Recording, Store};
 use metaspy_instrumenters::productions::pest::{Grammar, Source, Suite};
 use metaspy_instrumenters::productions::productions;
 
-use crate::Place;
+use crate::TestDirectory;
 
 /// Of inputs of it the first one alone has a `mark`, the last one alone a `date`, and none a `hex`.
 const LIST: &str = r#"
@@ -40,7 +40,7 @@ struct Recorded {
 
 /// Records these inputs into a further file of a directory.
 fn parse(
-    place: &Place,
+    place: &TestDirectory,
     directory: &str,
     policy: Policy,
     mode: Mode,
@@ -66,7 +66,7 @@ fn parse(
 }
 
 /// Records what is whole, folded, lost, sampled, counted, of two processes, cut and empty.
-fn record(place: &Place) -> Vec<Recorded> {
+fn record(place: &TestDirectory) -> Vec<Recorded> {
     let mut inputs = vec!["a,b"; COMMON];
     (inputs[0], inputs[COMMON - 1]) = ("a!", "@7");
     let all = |directory: &'static str, policy, mode, budget| {
@@ -103,7 +103,7 @@ fn record(place: &Place) -> Vec<Recorded> {
 
 #[test]
 fn every_gate_decides_what_is_true_or_states_what_is_missing() {
-    let place = Place::new("gates");
+    let place = TestDirectory::new("gates");
     for Recorded { directory, is_whole, matched } in record(&place) {
         let mut undecided = 0;
         for least in [1.0, 50.0, MATCHED.floor(), MATCHED.ceil(), 100.0] {

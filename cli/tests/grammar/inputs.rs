@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{LIST, Place, production};
+use crate::{LIST, TestDirectory, production};
 
 const RULE: [&str; 3] = ["list.pest", "--rule", "list"];
 
@@ -12,7 +12,7 @@ fn with<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn each_line_of_standard_input_is_an_input() {
-    let place = Place::new("lines").file("list.pest", LIST);
+    let place = TestDirectory::new("lines").file("list.pest", LIST);
     for arguments in [&[][..], &["-"]] {
         let (code, out, _) =
             place.run_with(b"1\r\n#\n\nx!\r\n", &with(&[arguments, &["--json"]].concat()));
@@ -31,7 +31,7 @@ fn each_line_of_standard_input_is_an_input() {
 
 #[test]
 fn a_line_that_is_not_text_keeps_the_numbers_of_the_others() {
-    let place = Place::new("bad_line").file("list.pest", LIST);
+    let place = TestDirectory::new("bad_line").file("list.pest", LIST);
     let (_, out, _) = place.run_with(b"#\n\xff\nx\n", &with(&["--json"]));
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["inputs"]["unreadable"], 1);
@@ -40,15 +40,17 @@ fn a_line_that_is_not_text_keeps_the_numbers_of_the_others() {
 
 #[test]
 fn an_empty_file_is_an_input() {
-    let place =
-        Place::new("empty").file("any.pest", "any = { SOI ~ \"a\"* ~ EOI }").file("empty.txt", "");
+    let place = TestDirectory::new("empty")
+        .file("any.pest", "any = { SOI ~ \"a\"* ~ EOI }")
+        .file("empty.txt", "");
     let (code, out, _) = place.run(&["any.pest", "--rule", "any", "empty.txt"]);
     assert!(code == 0 && out.contains("1 input (1 accepted, 0 rejected)"), "{out}");
 }
 
 #[test]
 fn without_inputs_it_ends_with_2_and_a_message() {
-    let place = Place::with_lists("none").file("bytes/x", b"\xff").file("nothing/sub/.keep", "");
+    let place =
+        TestDirectory::with_lists("none").file("bytes/x", b"\xff").file("nothing/sub/.keep", "");
     for (arguments, word) in [
         (&[][..], "there are no inputs"),
         (&["nothing", "--glob", "*.txt"], "--glob does not let 1 file through"),
@@ -64,7 +66,7 @@ fn without_inputs_it_ends_with_2_and_a_message() {
 
 #[test]
 fn files_that_are_no_text_are_counted_and_the_first_five_named() {
-    let mut place = Place::with_lists("not_utf8");
+    let mut place = TestDirectory::with_lists("not_utf8");
     for number in 0..7 {
         place = place.file(&format!("in/bad{number}"), b"1,\xff\xfe");
     }
@@ -88,7 +90,7 @@ fn files_that_are_no_text_are_counted_and_the_first_five_named() {
 
 #[test]
 fn a_file_that_is_reached_twice_counts_once() {
-    let place = Place::with_lists("twice");
+    let place = TestDirectory::with_lists("twice");
     let (_, report) = place.json(&with(&["in", "in/a.txt", "in/../in/sub"]));
     assert_eq!(
         (&report["inputs"]["accepted"], &report["inputs"]["repeated"]),
@@ -101,7 +103,7 @@ fn a_file_that_is_reached_twice_counts_once() {
 
 #[test]
 fn a_glob_chooses_among_the_files_of_directories() {
-    let place = Place::with_lists("glob").file("in/list.lst", "7");
+    let place = TestDirectory::with_lists("glob").file("in/list.lst", "7");
     for (glob, accepted) in [("*.lst", 1), ("*.{txt,lst}", 3), ("sub/**", 0), ("a.*", 1)] {
         let (_, report) = place.json(&with(&["in", "--glob", glob]));
         assert_eq!(report["inputs"]["accepted"], accepted, "{glob}");
@@ -113,7 +115,7 @@ fn a_glob_chooses_among_the_files_of_directories() {
 #[cfg(unix)]
 #[test]
 fn a_link_that_leads_back_is_reported_and_not_followed() {
-    let place = Place::with_lists("loop");
+    let place = TestDirectory::with_lists("loop");
     std::os::unix::fs::symlink("..", place.path("in/sub/back")).unwrap();
     std::os::unix::fs::symlink("a.txt", place.path("in/same.txt")).unwrap();
     std::os::unix::fs::symlink("nowhere", place.path("in/z.txt")).unwrap();
@@ -126,8 +128,9 @@ fn a_link_that_leads_back_is_reported_and_not_followed() {
 
 #[test]
 fn an_input_that_nests_too_deep_or_takes_too_long_is_stopped_and_named() {
-    let place =
-        Place::new("limits").file("nest.pest", "nest = { \"(\" ~ nest? ~ \")\" }").file("ok", "()");
+    let place = TestDirectory::new("limits")
+        .file("nest.pest", "nest = { \"(\" ~ nest? ~ \")\" }")
+        .file("ok", "()");
     let place = place.file("deep", "(".repeat(100_000));
     for limit in [["--stack", "1MiB"], ["--steps", "1k"]] {
         let arguments = [&["nest.pest", "--rule", "nest", "ok", "deep"][..], &limit].concat();
@@ -144,7 +147,7 @@ fn an_input_that_nests_too_deep_or_takes_too_long_is_stopped_and_named() {
 #[test]
 fn an_input_of_100_megabytes_is_an_input() {
     let line = "x".repeat(9_999) + "\n";
-    let place = Place::new("large")
+    let place = TestDirectory::new("large")
         .file("lines.pest", "lines = { line* ~ EOI }\nline = @{ (!\"\\n\" ~ ANY)* ~ \"\\n\" }");
     let place = place.file("large.txt", line.repeat(10_000));
     let (code, report) = place.json(&["lines.pest", "--rule", "lines", "large.txt"]);

@@ -34,25 +34,25 @@ hex     =  { "0x" ~ digit }
 "#;
 
 /// A directory of a test's own, with its files.
-pub struct Place(PathBuf);
+pub struct TestDirectory(PathBuf);
 
-impl Place {
+impl TestDirectory {
     /// An empty one.
-    pub fn new(test: &str) -> Place {
+    pub fn new(test: &str) -> TestDirectory {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("grammar").join(test);
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
-        Place(path)
+        TestDirectory(path)
     }
 
     /// One with the grammar of lists, and three inputs: two that it takes and one that it does not.
-    pub fn with_lists(test: &str) -> Place {
-        let place = Place::new(test).file("list.pest", LIST);
+    pub fn with_lists(test: &str) -> TestDirectory {
+        let place = TestDirectory::new(test).file("list.pest", LIST);
         place.file("in/a.txt", "1,2.5,abc").file("in/b.txt", "12").file("in/sub/c.txt", "x?,#")
     }
 
     /// Writes a file.
-    pub fn file(self, name: &str, bytes: impl AsRef<[u8]>) -> Place {
+    pub fn file(self, name: &str, bytes: impl AsRef<[u8]>) -> TestDirectory {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();

@@ -5,11 +5,11 @@ use std::fs;
 use metaspy_core::format::superblock as sb;
 use serde_json::Value;
 
-use crate::{Place, production};
+use crate::{TestDirectory, production};
 
 /// A grammar of which each of two processes exercises a part.
-fn parts(test: &str) -> Place {
-    let place = Place::with_lists(test).file("parts/notes.txt", "no recording");
+fn parts(test: &str) -> TestDirectory {
+    let place = TestDirectory::with_lists(test).file("parts/notes.txt", "no recording");
     for (part, input) in [("parts/a.spy", "in/a.txt"), ("parts/b.spy", "in/sub")] {
         let (code, _, error) = place.run(&["list.pest", "--rule", "list", input, "--record", part]);
         assert_eq!((code, error.as_str()), (0, ""));

@@ -1,8 +1,8 @@
 //! Grammars that are none, and command lines that mean nothing.
 
-use crate::{LIST, Place};
+use crate::{LIST, TestDirectory};
 
-fn check(place: &Place, arguments: &[&str], words: &[&str]) {
+fn check(place: &TestDirectory, arguments: &[&str], words: &[&str]) {
     let (code, out, error) = place.run(arguments);
     assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {error}");
     for word in words {
@@ -12,7 +12,7 @@ fn check(place: &Place, arguments: &[&str], words: &[&str]) {
 
 #[test]
 fn a_grammar_that_does_not_compile_is_refused_with_its_line() {
-    let place = Place::new("invalid")
+    let place = TestDirectory::new("invalid")
         .file("open.pest", "a = { \"a\" }\nb = {\n")
         .file("left.pest", "a = { \"x\" }\nb = { b }\n");
     let place = place
@@ -42,13 +42,13 @@ fn a_grammar_that_does_not_compile_is_refused_with_its_line() {
 
 #[test]
 fn a_missing_rule_is_refused_with_the_nearest_names() {
-    let place = Place::new("no_rule").file("list.pest", LIST).file("in", "1");
+    let place = TestDirectory::new("no_rule").file("list.pest", LIST).file("in", "1");
     check(&place, &["list.pest", "--rule", "valeu", "in"], &["no rule `valeu`", "value"]);
 }
 
 #[test]
 fn a_rule_in_two_files_is_refused_with_both_places() {
-    let place = Place::new("duplicate")
+    let place = TestDirectory::new("duplicate")
         .file("one.pest", "a = { \"a\" }\n")
         .file("two.pest", "\nb = { \"b\" }\na = { b }\n");
     let place = place.file("in", "a");
@@ -61,14 +61,15 @@ fn a_rule_in_two_files_is_refused_with_both_places() {
 
 #[test]
 fn a_message_does_not_drive_the_terminal() {
-    let place = Place::new("controls").file("a.pest", "a = { \"a\" } \u{1b}[2J\n").file("in", "a");
+    let place =
+        TestDirectory::new("controls").file("a.pest", "a = { \"a\" } \u{1b}[2J\n").file("in", "a");
     let (code, _, error) = place.run(&["a.pest", "--rule", "a", "in"]);
     assert!(code == 2 && !error.contains('\u{1b}') && error.contains('␛'), "{error}");
 }
 
 #[test]
 fn options_without_effect_are_refused() {
-    let place = Place::with_lists("options");
+    let place = TestDirectory::with_lists("options");
     let with = |more: &[&'static str]| [&["list.pest", "--rule", "list", "in"][..], more].concat();
     check(&place, &with(&["--fail-under", "101"]), &["0 to 100"]);
     check(&place, &with(&["--steps", "0"]), &["at least one"]);

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::Place;
+use crate::TestDirectory;
 use crate::schemas::assert_changes_are_noticed;
 
 /// Cargo in the package `tests/sample_test_package`; what it runs is recorded in this directory.
@@ -61,7 +61,7 @@ fn one_by_one(parts: &Path) {
 }
 
 /// What was exercised: entered, matched, failed.
-fn exercised(place: &Place, parts: &str) -> BTreeMap<String, [u64; 3]> {
+fn exercised(place: &TestDirectory, parts: &str) -> BTreeMap<String, [u64; 3]> {
     let (code, out, error) = place.run(&["report", parts, "--json"]);
     assert_eq!(code, 0, "{error}");
     let report: Value = serde_json::from_str(&out).unwrap();
@@ -75,7 +75,7 @@ fn exercised(place: &Place, parts: &str) -> BTreeMap<String, [u64; 3]> {
 
 #[test]
 fn every_runner_of_tests_exercises_the_same() {
-    let place = Place::new("runners");
+    let place = TestDirectory::new("runners");
     // Numbers: 3, a word's two refusals, 100, one beside the `?`, which is none, and the four of
     // `x`.
     let expected = BTreeMap::from([
@@ -109,7 +109,7 @@ fn every_runner_of_tests_exercises_the_same() {
 
 #[test]
 fn what_failed_and_what_was_killed_is_kept_and_named() {
-    let place = Place::new("failing");
+    let place = TestDirectory::new("failing");
     let parts = place.path("parts");
     let output =
         cargo(&parts, &["test", "--no-fail-fast", "--", "--include-ignored"]).output().unwrap();
@@ -137,7 +137,7 @@ fn what_failed_and_what_was_killed_is_kept_and_named() {
 
 #[test]
 fn a_run_with_a_name_is_separate_from_the_others() {
-    let place = Place::new("named_runs");
+    let place = TestDirectory::new("named_runs");
     for (run, times) in [("first", 2), ("second/one", 1)] {
         for _ in 0..times {
             let mut command = cargo(&place.path("parts"), &["test", "--test", "others"]);

@@ -5,13 +5,13 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::schemas::{assert_changes_are_noticed, assert_valid};
-use crate::{Place, production};
+use crate::{TestDirectory, production};
 
 const LISTS: [&str; 4] = ["list.pest", "--rule", "list", "in"];
 
 #[test]
 fn the_text_begins_with_what_is_not_covered_and_why() {
-    let (code, out, error) = Place::with_lists("text").run(&LISTS);
+    let (code, out, error) = TestDirectory::with_lists("text").run(&LISTS);
     assert_eq!((code, error.as_str()), (0, ""));
     insta::assert_snapshot!("lists", out);
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
@@ -19,7 +19,7 @@ fn the_text_begins_with_what_is_not_covered_and_why() {
 
 #[test]
 fn all_shows_every_production_and_timed_shows_times() {
-    let place = Place::with_lists("all");
+    let place = TestDirectory::with_lists("all");
     let (_, out, _) = place.run(&[&LISTS[..], &["--top", "all"]].concat());
     assert!(out.contains("\nhex "), "{out}");
     let (_, out, _) = place.run(&[&LISTS[..], &["--timed"]].concat());
@@ -32,7 +32,7 @@ fn all_shows_every_production_and_timed_shows_times() {
 
 #[test]
 fn the_json_has_the_verdict_of_each_production() {
-    let (code, report) = Place::with_lists("json").json(&LISTS);
+    let (code, report) = TestDirectory::with_lists("json").json(&LISTS);
     assert_eq!(code, 0);
     assert_eq!(
         (&report["format"], &report["grammar"], &report["rule"]),
@@ -78,14 +78,14 @@ fn the_json_has_the_verdict_of_each_production() {
 
 #[test]
 fn times_are_numbers_only_if_they_were_taken() {
-    let (_, report) = Place::with_lists("timed").json(&[&LISTS[..], &["--timed"]].concat());
+    let (_, report) = TestDirectory::with_lists("timed").json(&[&LISTS[..], &["--timed"]].concat());
     let list = production(&report, "list");
     assert!(list["self_ns"].as_u64().unwrap() <= list["total_ns"].as_u64().unwrap(), "{list}");
 }
 
 #[test]
 fn the_tracefile_has_a_record_for_each_file_of_the_grammar() {
-    let place = Place::new("lcov")
+    let place = TestDirectory::new("lcov")
         .file("ab.pest", "ab = { (a | b | b)+ }\na = { \"a\" }\nunused = { \"u\" }\n");
     let place = place.file("b.pest", "b = { \"b\" ~ c? }\n\nc = { \"c\" }\n").file("in.txt", "aba");
     let (code, _, error) =
@@ -99,7 +99,7 @@ fn the_tracefile_has_a_record_for_each_file_of_the_grammar() {
 
 #[test]
 fn a_percentage_that_is_not_reached_ends_with_1() {
-    let place = Place::with_lists("fail_under");
+    let place = TestDirectory::with_lists("fail_under");
     let coverage = place.json(&LISTS).1["coverage"].as_f64().unwrap();
     for (percent, expected) in
         [("0", 0), ("50%", 0), (&coverage.to_string(), 0), ("99.5", 1), ("100", 1)]
@@ -120,13 +120,13 @@ fn a_percentage_that_is_not_reached_ends_with_1() {
 
 #[test]
 fn a_production_that_matched_in_rejected_inputs_only_is_named() {
-    let (_, out, _) = Place::with_lists("rejected").run(&LISTS);
+    let (_, out, _) = TestDirectory::with_lists("rejected").run(&LISTS);
     assert!(out.contains("matched only in rejected inputs: mark\n"), "{out}");
 }
 
 #[test]
 fn if_no_input_is_accepted_the_parser_error_is_shown() {
-    let place = Place::with_lists("none_accepted").file("in2", "#\u{1b}[2J");
+    let place = TestDirectory::with_lists("none_accepted").file("in2", "#\u{1b}[2J");
     let (code, out, _) = place.run(&["list.pest", "--rule", "list", "in2"]);
     assert!(code == 0 && out.contains("NO INPUT WAS ACCEPTED") && out.contains("--> 1:1"), "{out}");
     assert!(!out.contains('\u{1b}'), "{out}");
@@ -134,7 +134,7 @@ fn if_no_input_is_accepted_the_parser_error_is_shown() {
 
 #[test]
 fn the_parses_are_recorded_event_by_event() {
-    let place = Place::with_lists("recorded");
+    let place = TestDirectory::with_lists("recorded");
     let (code, out, error) = place.run(&[&LISTS[..], &["--record", "parses.spy"]].concat());
     assert_eq!((code, error.as_str()), (0, ""));
     assert!(out.ends_with("metaspy open parses.spy\n"), "{out}");
@@ -179,7 +179,7 @@ fn the_parses_are_recorded_event_by_event() {
 /// none.
 #[test]
 fn findings_of_recorded_parses_are_what_is_wrong_in_the_grammar() {
-    let place = Place::with_lists("findings");
+    let place = TestDirectory::with_lists("findings");
     let many = "1,22,abc,".repeat(200) + "x";
     let place = place.file("in/many.txt", many);
     let (code, _, error) = place.run(&[&LISTS[..], &["--record", "parses.spy"]].concat());
@@ -202,7 +202,7 @@ fn findings_of_recorded_parses_are_what_is_wrong_in_the_grammar() {
 
 #[test]
 fn a_picture_that_cannot_be_written_leaves_no_recording_behind() {
-    let place = Place::with_lists("undrawn");
+    let place = TestDirectory::with_lists("undrawn");
     let rest = place.path("rest");
     std::fs::create_dir(&rest).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
@@ -225,7 +225,7 @@ fn a_picture_that_cannot_be_written_leaves_no_recording_behind() {
 
 #[test]
 fn productions_are_drawn_with_their_states_shadows_and_inputs() {
-    let place = Place::with_lists("drawn");
+    let place = TestDirectory::with_lists("drawn");
     let (code, _, error) =
         place.run(&[&LISTS[..], &["--blueprint", "list.html", "--record", "parses.spy"]].concat());
     assert_eq!((code, error.as_str()), (0, "written to list.html\n"));
@@ -272,7 +272,7 @@ fn productions_are_drawn_with_their_states_shadows_and_inputs() {
 fn an_alternative_that_is_cut_short_is_found_although_it_matches_elsewhere() {
     const PATH: &str = "path = { SOI ~ \"[\" ~ selector ~ \"]\" ~ EOI }\nselector = { index | slice }\n\
         index = @{ ASCII_DIGIT+ }\nslice = @{ index? ~ \":\" ~ index? }\n";
-    let place = Place::new("cut").file("path.pest", PATH);
+    let place = TestDirectory::new("cut").file("path.pest", PATH);
     let arguments = ["path.pest", "--rule", "path"];
     let (code, out, error) = place.run_with(b"[1]\n[:2]\n[1:]\n", &arguments);
     assert_eq!((code, error.as_str()), (0, ""));
@@ -294,7 +294,7 @@ fn an_alternative_that_is_cut_short_is_found_although_it_matches_elsewhere() {
 /// What `metaspy findings` states of a grammar whose inputs are these lines: the kind, the title
 /// and the evidence.
 fn cut_short(test: &str, grammar: &str, lines: &str) -> Vec<[String; 3]> {
-    let place = Place::new(test).file("it.pest", grammar);
+    let place = TestDirectory::new(test).file("it.pest", grammar);
     let (code, _, error) =
         place.run_with(lines.as_bytes(), &["it.pest", "--rule", "it", "--record", "parses.spy"]);
     assert_eq!((code, error.as_str()), (0, ""));
