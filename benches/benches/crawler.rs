@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use metaspy::store::platform::allocator;
 use metaspy::store::{By, DetailLevel, Filter, Scope, Store};
-use metaspy_benches::child::{self, Found, option};
+use metaspy_benches::child::{self, CaseResult, option};
 use metaspy_benches::live_cost::Program;
 use metaspy_benches::scan::anonymous_mib;
 use metaspy_benches::stats::{median, quantile};
@@ -260,7 +260,7 @@ fn compare() -> Result<(), String> {
     let more: Vec<String> =
         std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if option("--file").is_none() {
-        let made: Found = child::start(&own, "record", &more)?;
+        let made: CaseResult = child::start(&own, "record", &more)?;
         println!("recorded {} events ({} lost), {:.0} ns each", made.emitted, made.lost, made.ns);
     }
     let mut crawls: Vec<Crawl> = Vec::new();

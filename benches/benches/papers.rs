@@ -14,10 +14,10 @@ use metaspy::Mode;
 use metaspy::instrumenter::Arming;
 use metaspy::{InstallError, Installed, Instrumenter, Profiler, Recording, Session, site};
 use metaspy_benches::arming::observe;
-use metaspy_benches::child::{self, Found, Size, time};
+use metaspy_benches::child::{self, CaseResult, Size, time};
 use metaspy_benches::clock::Took;
 use metaspy_benches::report::{self, Budget, Clock};
-use metaspy_benches::rounds::{self, Row, Runner, interleave};
+use metaspy_benches::rounds::{self, CaseRounds, Runner, interleave};
 use metaspy_benches::stats::median;
 use metaspy_benches::things::Thing;
 use metaspy_benches::workload::{Workload, nothing};
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs one case.
-fn run(case: &str) -> Found {
+fn run(case: &str) -> CaseResult {
     let mode = match case.rsplit('_').next().unwrap_or_default() {
         "tally" => Mode::Tally,
         "sampled" => Mode::Sampled,
@@ -87,7 +87,7 @@ fn run(case: &str) -> Found {
     }
 }
 
-fn calls(case: &str, mode: Mode) -> Found {
+fn calls(case: &str, mode: Mode) -> CaseResult {
     let size = Size::of(100_000, 1_000_000);
     let size = if child::is_smoke() { size.smoke() } else { size };
     let mut workload = Workload::new(1_000, 1, Thing::new);
@@ -101,7 +101,7 @@ fn calls(case: &str, mode: Mode) -> Found {
     };
     let totals = recording.store().totals();
     assert_eq!(totals.emitted, if mode == Mode::Off { 0 } else { workload.done() }, "{totals:?}");
-    Found { emitted: totals.emitted, lost: totals.lost, ..Found::of(ns) }
+    CaseResult { emitted: totals.emitted, lost: totals.lost, ..CaseResult::of(ns) }
 }
 
 /// Every node's layout method.
@@ -119,7 +119,7 @@ fn install(mode: Mode) -> Option<Installed> {
     (mode != Mode::Off).then(|| profiler.install().expect("the story has layouts"))
 }
 
-fn relayouts(case: Case, mode: Mode) -> Found {
+fn relayouts(case: Case, mode: Mode) -> CaseResult {
     let wanted =
         child::option("--relayouts").and_then(|number| number.parse().ok()).unwrap_or(1_000);
     let times = if child::is_smoke() { 4 } else { wanted };
@@ -135,27 +135,27 @@ fn relayouts(case: Case, mode: Mode) -> Found {
     let totals = recording.store().totals();
     assert_eq!(totals.emitted, if mode == Mode::Off { 0 } else { layouts }, "{totals:?}");
     // The layouts are in the column of events: one event for each.
-    let each = Found {
+    let each = CaseResult {
         emitted: layouts / times as u64,
         lost: totals.lost / times as u64,
-        ..Found::default()
+        ..CaseResult::default()
     };
     each.taking(took.each(times as u64))
 }
 
 /// What the rounds found, by the clock that is wanted.
-fn values(row: &Row) -> Vec<f64> {
+fn values(row: &CaseRounds) -> Vec<f64> {
     let by = Clock::wanted();
     row.rounds.iter().map(|found| if by == Clock::Wall { found.ns } else { found.cpu_ns }).collect()
 }
 
 /// Each row beside its base, paired by round.
-fn ratio(rows: &[Row], case: &str, base: &str) -> Option<f64> {
+fn ratio(rows: &[CaseRounds], case: &str, base: &str) -> Option<f64> {
     let of = |case: &str| rows.iter().find(|row| row.case == case).map(values);
     Some(median(&of(case)?.iter().zip(of(base)?).map(|(own, base)| own / base).collect::<Vec<_>>()))
 }
 
-fn print(rows: &[Row], base: &str, unit: &str, scale: f64) {
+fn print(rows: &[CaseRounds], base: &str, unit: &str, scale: f64) {
     println!("\n{:<14} {unit:>14} {:>9} {:>10} {:>8}  what", "case", "x base", "events", "lost");
     for row in rows {
         let ns = median(&values(row)) / scale;
@@ -169,7 +169,7 @@ fn print(rows: &[Row], base: &str, unit: &str, scale: f64) {
 }
 
 /// The measured figures.
-fn budgets(rows: &[Row]) -> Vec<Budget> {
+fn budgets(rows: &[CaseRounds]) -> Vec<Budget> {
     let percent = |case, base, what, pass| {
         Some(Budget { what, is: (ratio(rows, case, base)? - 1.0) * 100.0, pass, aim: pass })
     };

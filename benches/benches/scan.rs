@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use metaspy::store::{By, DetailLevel, EffectsIndex, Filter, Position, Scope, Store};
-use metaspy_benches::child::{self, Found, option};
+use metaspy_benches::child::{self, CaseResult, option};
 use metaspy_benches::recording;
 use metaspy_benches::report;
 use metaspy_benches::rounds;
@@ -117,7 +117,7 @@ fn compare() -> Result<(), String> {
     let more: Vec<String> =
         std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if option("--file").is_none() {
-        let made: Found = child::start(&own, "record", &more)?;
+        let made: CaseResult = child::start(&own, "record", &more)?;
         println!("recorded {} events ({} lost), {:.0} ns each", made.emitted, made.lost, made.ns);
     }
     let whole = fs::metadata(file()).map_err(|error| error.to_string())?.len();

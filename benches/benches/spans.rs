@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use metaspy::Mode;
 use metaspy::{Profiler, Recording};
-use metaspy_benches::child::{self, Found, Size, time};
+use metaspy_benches::child::{self, CaseResult, Size, time};
 use metaspy_benches::clock;
 use metaspy_benches::report::{self, Budget, Clock, Line};
 use metaspy_benches::rounds::{self, Runner, interleave};
@@ -97,7 +97,7 @@ struct Empty;
 
 impl<S: Subscriber> Layer<S> for Empty {}
 
-fn run(case: &str) -> Found {
+fn run(case: &str) -> CaseResult {
     let (what, with) = case.split_once('_').unwrap_or((case, ""));
     let recording = Recording::memory().start().expect("a recording starts");
     let mode = match with {
@@ -143,13 +143,13 @@ fn run(case: &str) -> Found {
     };
     drop(live);
     drop(flush);
-    let Some(installed) = installed else { return Found::of(ns) };
+    let Some(installed) = installed else { return CaseResult::of(ns) };
     // What was timed is read back; the live span is one as well.
     let expected = if what == "span" { workload.done() } else { 0 } + 1;
     let counted = installed.uninstall().counts().total();
     let totals = recording.store().totals();
     assert_eq!(counted, expected, "{totals:?}");
-    Found { emitted: totals.emitted, lost: totals.lost, ..Found::default() }.taking(ns)
+    CaseResult { emitted: totals.emitted, lost: totals.lost, ..CaseResult::default() }.taking(ns)
 }
 
 fn set(subscriber: impl Subscriber + Send + Sync) {

@@ -12,7 +12,7 @@ use metaspy::{Identify, Recording, Site, site};
 
 use crate::arming::observe;
 use crate::check::{Expected, read_back};
-use crate::child::{Found, Size, is_smoke, middle, time};
+use crate::child::{CaseResult, Size, is_smoke, middle, time};
 use crate::things::{self, BY_HAND, Dense, Placed, Thing, batch};
 use crate::workload::{BATCH, Workload, nothing};
 
@@ -23,12 +23,12 @@ pub struct Case {
     pub name: &'static str,
     /// What it is.
     pub what: &'static str,
-    run: fn() -> Found,
+    run: fn() -> CaseResult,
 }
 
 impl Case {
     /// Runs it, in this process.
-    pub fn run(&self) -> Found {
+    pub fn run(&self) -> CaseResult {
         (self.run)()
     }
 }
@@ -111,11 +111,11 @@ fn tally() -> Arming {
 }
 
 /// Without a recording. `one` is a type, not a pointer: it is called directly, as the others are.
-fn base(count: usize, one: impl Fn(&mut Thing, u64) -> u64) -> Found {
-    Found::of(time(sized(SMALL), &mut things(count), nothing, one))
+fn base(count: usize, one: impl Fn(&mut Thing, u64) -> u64) -> CaseResult {
+    CaseResult::of(time(sized(SMALL), &mut things(count), nothing, one))
 }
 
-fn unarmed() -> Found {
+fn unarmed() -> CaseResult {
     assert!(!site!(Thing::by_dense).site().is_armed());
     base(THOUSAND, Thing::by_dense)
 }
@@ -142,7 +142,7 @@ impl<T> Observed<T> {
     }
 
     /// Times the calls, and reads them back.
-    fn time(self, mut workload: Workload<T>, one: impl Fn(&mut T, u64) -> u64) -> Found {
+    fn time(self, mut workload: Workload<T>, one: impl Fn(&mut T, u64) -> u64) -> CaseResult {
         let recording = self.recording.clone().start().expect("a recording starts");
         let has_events = self.arming.mode >= Mode::Sampled;
         let installed: Vec<_> =
@@ -193,65 +193,65 @@ fn of_dense(arming: Arming) -> Observed<Thing> {
     })
 }
 
-fn dense(arming: Arming, profilers: usize) -> Found {
+fn dense(arming: Arming, profilers: usize) -> CaseResult {
     Observed { profilers, ..of_dense(arming) }.time(things(THOUSAND), Thing::by_dense)
 }
 
-fn tally_site() -> Found {
+fn tally_site() -> CaseResult {
     let none = site!(things::by_none).site();
     Observed::new(none, tally(), |_, _: &Thing| Some(None)).time(things(THOUSAND), things::by_none)
 }
 
-fn tally_wide() -> Found {
+fn tally_wide() -> CaseResult {
     Observed::new(site!(Thing::by_wide).site(), tally(), |_, thing: &Thing| {
         Some(Some(thing.wide.0))
     })
     .time(things(THOUSAND), Thing::by_wide)
 }
 
-fn full_receiver() -> Found {
+fn full_receiver() -> CaseResult {
     Observed { site: site!(Thing::by_receiver).site(), ..of_dense(full()) }
         .time(things(THOUSAND), Thing::by_receiver)
 }
 
-fn full_place() -> Found {
+fn full_place() -> CaseResult {
     let key = |_, it: &Placed| Some(Some(std::ptr::from_ref(it).addr() as u64));
     Observed::new(site!(Placed::by_place).site(), full(), key)
         .time(Workload::new(THOUSAND, 1, Placed::new), Placed::by_place)
 }
 
-fn full_by_hand() -> Found {
+fn full_by_hand() -> CaseResult {
     Observed { site: &BY_HAND, ..of_dense(full()) }.time(things(THOUSAND), things::by_hand)
 }
 
-fn object() -> Found {
+fn object() -> CaseResult {
     let arming = Arming::only(Mode::Full, vec![Dense(CHOSEN as u32).identify()]);
     let chosen = |at, thing: &Thing| (at == CHOSEN).then(|| Some(thing.dense.0.into()));
     Observed { key: chosen, ..of_dense(arming) }.time(things(THOUSAND), Thing::by_dense)
 }
 
-fn file(size: Size) -> Found {
+fn file(size: Size) -> CaseResult {
     let name = format!("hooks-{}.spy", std::process::id());
     let path = crate::report::target().join(name);
     Observed { recording: Recording::file(path), size, ..of_dense(full()) }
         .time(things(THOUSAND), Thing::by_dense)
 }
 
-fn full_fresh() -> Found {
+fn full_fresh() -> CaseResult {
     Observed { size: FRESH, ..of_dense(full()) }.time(things(THOUSAND), Thing::by_dense)
 }
 
-fn full_million() -> Found {
+fn full_million() -> CaseResult {
     of_dense(full()).time(things(MILLION), Thing::by_dense)
 }
 
 /// Without a collector: beside `full_fresh` it shows what a fold costs.
-fn folding(count: usize) -> Found {
+fn folding(count: usize) -> CaseResult {
     Observed { recording: Recording::memory().collector(false), ..of_dense(full()) }
         .time(things(count), Thing::by_dense)
 }
 
-fn two_threads() -> Found {
+fn two_threads() -> CaseResult {
     let observed = of_dense(full());
     let recording = observed.recording.clone().start().expect("a recording starts");
     let _installed = observe(&[observed.site, site!(things::batch).site()], full());

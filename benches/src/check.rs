@@ -10,7 +10,7 @@ use metaspy::instrumenter::entry;
 use metaspy::store::{By, Filter, Position, Scope, Store, Tally, TallyRow};
 use metaspy::{Event, EventId, Outcome, Site, SiteId};
 
-use crate::child::Found;
+use crate::child::CaseResult;
 
 /// Events whose causes and spans are looked at one by one.
 const PAGE: usize = 50_000;
@@ -29,7 +29,7 @@ pub struct Expected {
 }
 
 /// Reads a recording, and panics unless it holds what is expected.
-pub fn read_back(store: &Store, expected: &Expected) -> Found {
+pub fn read_back(store: &Store, expected: &Expected) -> CaseResult {
     let calls: u64 = expected.calls.values().sum();
     let batches = expected.batches.map_or(0, |(_, count)| count);
     let totals = at_rest(|| store.totals(), |totals| totals.exact);
@@ -44,7 +44,7 @@ pub fn read_back(store: &Store, expected: &Expected) -> Found {
     if let Some((around, _)) = expected.batches {
         causes(store, entry(expected.site).id, entry(around).id, totals.lost);
     }
-    Found { emitted: totals.emitted, lost: totals.lost, ..Found::default() }
+    CaseResult { emitted: totals.emitted, lost: totals.lost, ..CaseResult::default() }
 }
 
 /// An answer that satisfies: on a busy machine the collector may still be at work when the last

@@ -34,9 +34,9 @@ impl Size {
     }
 }
 
-/// What a child found.
+/// Measured result of a case, which a child process reports.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Found {
+pub struct CaseResult {
     /// ns a call, by the clock on the wall.
     pub ns: f64,
     /// ns a call, on the processor.
@@ -49,15 +49,15 @@ pub struct Found {
     pub lost: u64,
 }
 
-impl Found {
+impl CaseResult {
     /// A measurement with nothing to read back.
-    pub fn of(ns: Ns) -> Found {
-        Found::default().taking(ns)
+    pub fn of(ns: Ns) -> CaseResult {
+        CaseResult::default().taking(ns)
     }
 
     /// The same, with the time it took.
-    pub fn taking(self, ns: Ns) -> Found {
-        Found { ns: ns.wall, cpu_ns: ns.cpu, ..self }
+    pub fn taking(self, ns: Ns) -> CaseResult {
+        CaseResult { ns: ns.wall, cpu_ns: ns.cpu, ..self }
     }
 }
 

@@ -11,7 +11,7 @@ use metaspy::recording::Policy;
 use metaspy::{Mode, Recording, site};
 
 use crate::arming::observe;
-use crate::child::{self, Found, option};
+use crate::child::{self, CaseResult, option};
 use crate::things::{self, Thing, batch};
 use crate::workload::{BATCH, Workload};
 
@@ -29,7 +29,7 @@ pub fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Makes a recording in a file: calls on many subjects, by the thousand under a batch.
-pub fn make(path: &Path) -> Found {
+pub fn make(path: &Path) -> CaseResult {
     let smoke = child::is_smoke();
     let events = number("--events", if smoke { 20_000 } else { 10_000_000 });
     let subjects = number("--subjects", if smoke { 100 } else { 1_000_000 });
@@ -53,5 +53,5 @@ pub fn make(path: &Path) -> Found {
     recording.close();
     let totals = recording.store().totals();
     assert_eq!(totals.emitted, workload.done() + workload.done() / BATCH, "{totals:?}");
-    Found { ns, cpu_ns: ns, emitted: totals.emitted, lost: totals.lost }
+    CaseResult { ns, cpu_ns: ns, emitted: totals.emitted, lost: totals.lost }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::rounds::Row;
+use crate::rounds::CaseRounds;
 use crate::stats::{median, quantile};
 
 /// Where results and temporary recordings go: `target` of this package, wherever cargo puts its
@@ -56,19 +56,19 @@ pub struct Line {
 }
 
 /// What the rounds come to, ratios by this clock. Objects by the million have a base of their own.
-pub fn lines(rows: &[Row], clock: Clock) -> Vec<Line> {
-    let ns = |row: &Row| -> Vec<f64> {
+pub fn lines(rows: &[CaseRounds], clock: Clock) -> Vec<Line> {
+    let ns = |row: &CaseRounds| -> Vec<f64> {
         row.rounds
             .iter()
             .map(|found| if clock == Clock::Wall { found.ns } else { found.cpu_ns })
             .collect()
     };
     let of = |case: &str| rows.iter().find(|row| row.case == case).map(ns);
-    let base = |case: &str, row: &Row| {
+    let base = |case: &str, row: &CaseRounds| {
         let own = row.case.ends_with("_million").then(|| of(&format!("{case}_million"))).flatten();
         own.or_else(|| of(case)).unwrap_or_else(|| vec![f64::NAN; row.rounds.len()])
     };
-    let line = |row: &Row| {
+    let line = |row: &CaseRounds| {
         let own = ns(row);
         let floor = base("floor", row);
         let plain = base("plain", row);

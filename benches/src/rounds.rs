@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::child::{self, Found};
+use crate::child::{self, CaseResult};
 
 /// A case and the program that runs it.
 #[derive(Clone, Debug)]
@@ -15,22 +15,22 @@ pub struct Runner {
     pub program: PathBuf,
 }
 
-/// A case and what each round found.
+/// A case and its result in each round.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct CaseRounds {
     /// The case.
     pub case: &'static str,
     /// What it is.
     pub what: &'static str,
     /// One for each round.
-    pub rounds: Vec<Found>,
+    pub rounds: Vec<CaseResult>,
 }
 
 /// Runs all cases in each round, each time beginning with another one.
-pub fn interleave(runners: &[Runner], rounds: usize) -> Result<Vec<Row>, String> {
-    let mut rows: Vec<Row> = runners
+pub fn interleave(runners: &[Runner], rounds: usize) -> Result<Vec<CaseRounds>, String> {
+    let mut rows: Vec<CaseRounds> = runners
         .iter()
-        .map(|runner| Row { case: runner.case, what: runner.what, rounds: Vec::new() })
+        .map(|runner| CaseRounds { case: runner.case, what: runner.what, rounds: Vec::new() })
         .collect();
     for round in 0..rounds {
         eprint!("\rround {} of {rounds} ", round + 1);

@@ -57,8 +57,8 @@ const WAYS: [(&str, Way); 11] = [
     ("pprof-rs, 1 kHz", Way::Pprof),
 ];
 
-/// What a run found.
-struct Found {
+/// Cost of a run with a sampler.
+struct SamplerCost {
     program: Measured,
     /// Processor time of the sampler itself, in ns.
     sampler_ns: f64,
@@ -67,7 +67,7 @@ struct Found {
 /// Runs all ways in each round, each time beginning with another one.
 pub fn measure() -> Result<Vec<Goal>, String> {
     let ways: Vec<_> = WAYS.iter().filter(|(name, way)| is_there(name, *way)).collect();
-    let mut found: Vec<Vec<Found>> = ways.iter().map(|_| Vec::new()).collect();
+    let mut found: Vec<Vec<SamplerCost>> = ways.iter().map(|_| Vec::new()).collect();
     for round in 0..rounds() {
         eprint!("\rcost: round {} of {} ", round + 1, rounds());
         for step in 0..ways.len() {
@@ -87,7 +87,7 @@ pub fn measure() -> Result<Vec<Goal>, String> {
             pairs.map(|(run, base)| 100.0 * (of(&run.program) / of(&base.program) - 1.0)).collect()
         };
         let (cpu, wall) = (added(|it| it.cpu_ns), added(|it| it.wall_ns));
-        let each = |of: fn(&Found) -> f64| median(&runs.iter().map(of).collect::<Vec<_>>());
+        let each = |of: fn(&SamplerCost) -> f64| median(&runs.iter().map(of).collect::<Vec<_>>());
         println!(
             "{name:<30} {:>8.2} {:>7.2} {:>7.2} {:>8.2} {:>9.0} {:>9.2}",
             median(&cpu),
@@ -139,7 +139,7 @@ fn samply() -> PathBuf {
 }
 
 /// Runs the program once.
-fn run(way: Way) -> Result<Found, String> {
+fn run(way: Way) -> Result<SamplerCost, String> {
     let words = program::command(if way == Way::Pprof { "pprof" } else { "work" })?;
     let file = target().join("sampled.out");
     let before = used_ns();
@@ -187,7 +187,7 @@ fn run(way: Way) -> Result<Found, String> {
     let _ = fs::remove_file(&file);
     let mut program = program::result()?;
     program.samples += samples.unwrap_or(0.0);
-    Ok(Found { program, sampler_ns: (used_ns() - before - program.cpu_ns).max(0.0) })
+    Ok(SamplerCost { program, sampler_ns: (used_ns() - before - program.cpu_ns).max(0.0) })
 }
 
 /// Runs a command; returns what it wrote to standard error.

@@ -19,16 +19,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Goal, Limit, rounds};
 
-/// A run: its time, and calls and time of each node.
+/// A run of the layout: its time, and calls and time of each node.
 #[derive(Default, Serialize, Deserialize)]
-struct Found {
+struct LayoutRun {
     cpu_ns: f64,
     nodes: HashMap<String, (f64, f64)>,
 }
 
-impl Found {
+impl LayoutRun {
     /// Adds the calls and the time of another run.
-    fn add(&mut self, run: Found) {
+    fn add(&mut self, run: LayoutRun) {
         for (node, (calls, ticks)) in run.nodes {
             let all = self.nodes.entry(node).or_default();
             *all = (all.0 + calls, all.1 + ticks);
@@ -76,7 +76,7 @@ pub fn run(case: &str) {
         (format!("{:?}", row.subject), (measure.count as f64, each * measure.count as f64))
     };
     let nodes = rows.into_iter().map(node).collect();
-    child::report(&Found { cpu_ns: took.cpu.as_nanos() as f64, nodes });
+    child::report(&LayoutRun { cpu_ns: took.cpu.as_nanos() as f64, nodes });
 }
 
 /// Runs the modes, interleaved.
@@ -88,10 +88,10 @@ pub fn measure() -> Result<Vec<Goal>, String> {
     );
     let mut goals = Vec::new();
     for (case, what) in [("whole", "whole page"), ("one", "one letter")] {
-        let (mut costs, mut pooled): (Vec<f64>, [Found; 3]) = Default::default();
+        let (mut costs, mut pooled): (Vec<f64>, [LayoutRun; 3]) = Default::default();
         for _ in 0..rounds() {
             let run =
-                |mode: &str| child::start::<Found>(&own, &format!("layout:{case}/{mode}"), &[]);
+                |mode: &str| child::start::<LayoutRun>(&own, &format!("layout:{case}/{mode}"), &[]);
             let (off, runs) = (run("off")?, [run("sampled")?, run("full")?, run("full")?]);
             costs.push(100.0 * (runs[0].cpu_ns / off.cpu_ns - 1.0));
             pooled.iter_mut().zip(runs).for_each(|(all, run)| all.add(run));
@@ -112,10 +112,10 @@ pub fn measure() -> Result<Vec<Goal>, String> {
 }
 
 /// The overlap of two profiles, in %.
-fn overlap(one: &Found, other: &Found, of: Of) -> f64 {
-    let sum = |found: &Found| found.nodes.values().map(of).sum::<f64>();
+fn overlap(one: &LayoutRun, other: &LayoutRun, of: Of) -> f64 {
+    let sum = |found: &LayoutRun| found.nodes.values().map(of).sum::<f64>();
     let (one_sum, other_sum) = (sum(one), sum(other));
-    let share = |found: &Found, sum: f64, node: &String| {
+    let share = |found: &LayoutRun, sum: f64, node: &String| {
         found.nodes.get(node).map_or(0.0, |it| of(it) / sum)
     };
     let least =

@@ -85,7 +85,7 @@ pub fn measure() -> Result<Vec<Goal>, String> {
             .zip(&plain)
             .map(|(with, without)| 100.0 * (with / without - 1.0))
             .collect();
-        let found = Found::of(&profile);
+        let found = SampleShares::of(&profile);
         let agreement = beside_perf(&words)?;
         println!(
             "{:<12} {:>8.2} {:>8.2} {:>9} {:>9} {:>9.1} {:>9.1} {:>9.1}  {}",
@@ -214,7 +214,7 @@ fn silent(words: &[OsString]) -> Vec<OsString> {
 }
 
 /// Shares of the samples, in percent.
-struct Found {
+struct SampleShares {
     /// With a function.
     named: f64,
     /// With a line of the source, of those in code with debug information: not the kernel's and the
@@ -224,8 +224,8 @@ struct Found {
     whole: f64,
 }
 
-impl Found {
-    fn of(profile: &Profile) -> Found {
+impl SampleShares {
+    fn of(profile: &Profile) -> SampleShares {
         let (mut named, mut lines, mut ours) = (0, 0, 0);
         for (stack, &count) in profile.run.samples.stacks.iter().zip(&profile.counts) {
             let Some(&address) = stack.frames.first() else { continue };
@@ -246,7 +246,7 @@ impl Found {
         let doubts = profile.doubts();
         let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
         let all = profile.total();
-        Found {
+        SampleShares {
             named: percent(named, all),
             with_line: percent(lines, ours),
             whole: percent(all - doubts.cut - doubts.broken, all),

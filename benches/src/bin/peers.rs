@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use metaspy_benches::child::{self, Found, Size, time};
+use metaspy_benches::child::{self, CaseResult, Size, time};
 use metaspy_benches::clock::{self, Ns};
 use metaspy_benches::things::Thing;
 use metaspy_benches::workload::{BATCH, Workload, nothing};
@@ -36,7 +36,7 @@ fn main() {
         _ => 0,
     };
     assert_eq!(ARRIVED.load(Ordering::Relaxed), expected, "spans that arrived");
-    child::report(&Found::of(ns));
+    child::report(&CaseResult::of(ns));
 }
 
 /// A span without fields, as a macro that keeps its metadata in a static.

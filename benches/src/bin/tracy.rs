@@ -4,7 +4,7 @@
 //! No server is connected, so the client keeps everything; a part of the time is fresh memory, as
 //! it would be for any program that is looked at later.
 
-use metaspy_benches::child::{self, Found, Size, time};
+use metaspy_benches::child::{self, CaseResult, Size, time};
 use metaspy_benches::things::Thing;
 use metaspy_benches::workload::{Workload, nothing};
 
@@ -20,5 +20,10 @@ fn zone(thing: &mut Thing, by: u64) -> u64 {
 fn main() {
     assert_eq!(child::case().as_deref(), Some("tracy"), "the bench `hooks` starts this program");
     let _client = tracy_client::Client::start();
-    child::report(&Found::of(time(SIZE, &mut Workload::new(1_000, 1, Thing::new), nothing, zone)));
+    child::report(&CaseResult::of(time(
+        SIZE,
+        &mut Workload::new(1_000, 1, Thing::new),
+        nothing,
+        zone,
+    )));
 }
