@@ -19,7 +19,8 @@ use metaspy_report::findings::text::Part;
 pub use fill::Fill;
 pub(crate) use free_room::use_free_room;
 pub use kind::Kind;
-pub use label::{Distinct, LETTER, Label, LabelPlace, Name, SIZE, fit_end, fit_middle};
+pub(crate) use label::fit_end;
+pub use label::{Distinct, LETTER, Label, LabelPlace, Name, SIZE, fit_middle};
 pub(crate) use label::{Readable, line, readable, text_width, zoom};
 
 /// Picture as data.

@@ -22,7 +22,7 @@ use crate::answer::{Answer, ToolError};
 use crate::arguments::{self, Call};
 use crate::session::Session;
 
-pub use recordings::summary_of;
+pub(crate) use recordings::summary_of;
 
 /// A tool, with the function that answers.
 pub struct Entry {

@@ -58,8 +58,7 @@ pub enum Entry {
     /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the
     /// name of a relation that ended.
     Unrelation = 11,
-    /// A mark of the user. Word: tick. String: its text.
-    UserMark = 12,
+    // 12 is not used.
     /// `a` = number of a profile table. String: its declaration as JSON
     /// ([`crate::profile::TableDef`]).
     Table = 13,
@@ -82,7 +81,6 @@ impl Entry {
             9 => Entry::Epoch,
             10 => Entry::Lane,
             11 => Entry::Unrelation,
-            12 => Entry::UserMark,
             13 => Entry::Table,
             14 => Entry::Keep,
             _ => return None,

@@ -66,7 +66,7 @@ pub use merge::{MergeError, Process};
 pub use metaspy_format::detail::{Detail, DetailKind};
 pub use names::program::{Program, RecordedView};
 pub use names::relations::Relation;
-pub use names::{RecordedEpoch, RecordedKind, RecordedSite, UserMark};
+pub use names::{RecordedEpoch, RecordedKind, RecordedSite};
 pub use open::OpenError;
 pub use open::absent_files::AbsentFiles;
 pub use open::header::{EndState, Header};

@@ -19,7 +19,7 @@ use crate::scan::blocks::{BLOCK_WORDS, Ring};
 use crate::stream::StreamState;
 use crate::{
     AbsentFiles, EndState, Event, Header, OpenError, Outcome, Program, RecordedEpoch, RecordedKind,
-    RecordedSite, RecordedView, Relation, UserMark, open,
+    RecordedSite, RecordedView, Relation, open,
 };
 
 /// Recording as it is read. Clones are cheap, and share the names that had been read when they were
@@ -333,11 +333,6 @@ impl Store {
     /// Returns the epochs, each with the installation that began it.
     pub fn epochs(&self) -> &[RecordedEpoch] {
         &self.names.epochs
-    }
-
-    /// Returns the marks that users set.
-    pub(crate) fn user_marks(&self) -> &[UserMark] {
-        &self.names.marks
     }
 
     /// Returns the nanoseconds from the beginning of the recording to a tick.

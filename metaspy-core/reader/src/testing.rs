@@ -185,7 +185,7 @@ impl Writer {
     }
 
     /// Moves a lane to the block with this sequence.
-    pub(crate) fn turn_to(&mut self, sequence: u64, lane: u32, base: u64) {
+    pub fn turn_to(&mut self, sequence: u64, lane: u32, base: u64) {
         let block = self.block(sequence);
         for slot in 1..BLOCK_SLOTS {
             self.set(block + slot * SLOT_WORDS, 0);
@@ -240,7 +240,7 @@ impl Writer {
 
     /// States that a mark belongs to the end of an event.
     #[cfg(test)]
-    pub(crate) fn has_mark_at_end(&self, id: EventId) {
+    pub fn has_mark_at_end(&self, id: EventId) {
         let at = self.block(id.sequence()) + id.slot() * SLOT_WORDS + 3;
         let word = self.get(at);
         let flags = Flags { details: slot::DETAILS_AT_END, ..Flags::unpack(word) };
@@ -322,7 +322,7 @@ impl Writer {
     }
 
     /// Sets a row of the fold table.
-    pub(crate) fn fold_row(&self, index: usize, row: [u64; ROW_WORDS]) {
+    pub fn fold_row(&self, index: usize, row: [u64; ROW_WORDS]) {
         let first = self.table(sb::TALLY) + index * ROW_WORDS;
         self.set(sb::TALLY_USED, self.get(sb::TALLY_USED) + 1);
         (first..).zip(row).for_each(|(at, word)| self.set(at, word));
@@ -361,13 +361,13 @@ impl Writer {
     }
 
     /// Assigns the page at this word of the pages' area to a folder.
-    pub(crate) fn page_of_folder(&self, at: usize) {
+    pub fn page_of_folder(&self, at: usize) {
         self.set(self.table(sb::PAGES) + at + page::FOLDED, 1);
     }
 }
 
 /// Opens bytes as a recording.
-pub(crate) fn store_of(bytes: &[u8]) -> Result<Store, crate::OpenError> {
+pub fn store_of(bytes: &[u8]) -> Result<Store, crate::OpenError> {
     let mut map = MmapOptions::new().len(bytes.len().max(8)).map_anon().expect("memory");
     map[..bytes.len()].copy_from_slice(bytes);
     Store::from_region(Region::writable(map.into()))

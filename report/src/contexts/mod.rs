@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 use metaspy_reader::{KeyKind, ProfileRow, ProfileTable, RowKey, Store};
 
 pub use json::json;
-pub use text::{cut_note, notes, text};
+pub(crate) use text::cut_note;
+pub use text::{notes, text};
 
 /// The error of a command that needs the tree.
 pub const NOT_RECORDED: &str = "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \

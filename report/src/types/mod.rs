@@ -23,5 +23,5 @@ pub use declared::Declared;
 pub use findings::{Shape, Target, Unseen, Wide};
 pub use json::json;
 pub use keep::keep;
-pub use short::{short_name, short_shares};
+pub use short::short_name;
 pub use text::{NOT_RECORDED, text};

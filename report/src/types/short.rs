@@ -32,7 +32,7 @@ pub fn short_name(name: &str) -> &str {
 }
 
 /// Names with their shares of all, the first ones.
-pub(crate) fn short_shares(types: impl Iterator<Item = (String, u64)>, all: u64) -> String {
+fn short_shares(types: impl Iterator<Item = (String, u64)>, all: u64) -> String {
     let mut types: Vec<String> =
         types.map(|(name, count)| format!("{name} {}", percent(count, all))).collect();
     if types.len() > TYPES {

@@ -9,4 +9,4 @@ mod story;
 
 pub use live::show;
 pub use record::record;
-pub use story::attended;
+pub(crate) use story::attended;

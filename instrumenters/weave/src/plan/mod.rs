@@ -15,7 +15,8 @@ mod subject;
 
 pub use file_state::{Content, File};
 pub use function_selector::{FunctionSelector, FunctionSelectorError};
-pub use own_files::{create_anew, open_lock, read_whole, read_whole_text, write_whole};
+pub(crate) use own_files::create_anew;
+pub use own_files::{open_lock, read_whole, read_whole_text, write_whole};
 pub(crate) use selection::MAY_READ;
 pub use selection::{Entries, Selection, Selectors};
 pub use subject::{SubjectError, SubjectOf};

@@ -8,6 +8,7 @@ mod profilers;
 mod toolchain;
 
 pub use cache::directory as cache_directory;
-pub use core::{ALONE, BUILDS_CORE, Settings, core, core_stamp};
+pub(crate) use core::BUILDS_CORE;
+pub use core::{ALONE, Settings, core, core_stamp};
 pub use hooks::{Hooks, hooks, source as hooks_source};
 pub use toolchain::{build_dir, host};

@@ -33,30 +33,6 @@ impl Store {
         Rank { tick, before, total }
     }
 
-    /// Returns the position after about `n` events.
-    pub(crate) fn position_after(&self, n: u64) -> Position {
-        let chunks = self.weighed();
-        let total: u64 = chunks.iter().map(|chunk| chunk.events).sum();
-        if n == 0 || total == 0 {
-            return Position::Start;
-        }
-        if n >= total {
-            return Position::End;
-        }
-        let mut low = 0;
-        let mut high = self.newest_tick().saturating_add(1);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let before: u64 = chunks.iter().map(|chunk| chunk.before(middle)).sum();
-            if before < n {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Position::At { tick: low }
-    }
-
     /// Returns the largest tick in the recording.
     fn newest_tick(&self) -> u64 {
         let last = self.header().last_tick;

@@ -116,11 +116,6 @@ impl Selector {
         )
     }
 
-    /// Returns true if the selector has no `*`.
-    pub(crate) fn is_literal(&self) -> bool {
-        !self.segments.iter().any(|segment| segment.contains('*'))
-    }
-
     /// Returns at most three similar names, the closest first.
     pub fn nearest<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
         let is_open = |segment: &&String| segment.chars().all(|c| c == '*');

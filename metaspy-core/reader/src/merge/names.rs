@@ -179,9 +179,6 @@ impl Arena {
                 &[&text],
             );
         }
-        for mark in &names.marks {
-            self.entry(Entry::UserMark, 0, &[input.tick(mark.tick)], &[&mark.text]);
-        }
         for lane in input.store.lanes() {
             let name =
                 if lane.name.is_empty() { format!("thread {}", lane.thread) } else { lane.name };

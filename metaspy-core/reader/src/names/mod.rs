@@ -163,15 +163,6 @@ pub struct RecordedEpoch {
     pub text: String,
 }
 
-/// Mark that a user set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UserMark {
-    /// Tick of the mark.
-    pub tick: u64,
-    /// Text of the mark.
-    pub text: String,
-}
-
 /// Content of the arena.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
@@ -187,7 +178,6 @@ pub(crate) struct Names {
     pub program: Program,
     pub notes: Vec<String>,
     pub epochs: Vec<RecordedEpoch>,
-    pub marks: Vec<UserMark>,
     /// Rules that say which events are kept, by their numbers.
     pub keeps: BTreeMap<u32, String>,
     pub lanes: HashMap<u32, String>,
@@ -347,7 +337,6 @@ impl Names {
             Entry::Keep => {
                 self.keeps.insert(a, text(0));
             }
-            Entry::UserMark => self.marks.push(UserMark { tick: words.get(0), text: text(1) }),
         }
     }
 

@@ -23,7 +23,8 @@ use attributes::attributes;
 use record::Record;
 use ring::Ring;
 
-pub use attributes::{Begin, REGISTERS};
+pub use attributes::Begin;
+pub(crate) use attributes::REGISTERS;
 
 /// Maximum bytes of a ring, if the system has no limit.
 const RING_BYTES: usize = 16 << 20;

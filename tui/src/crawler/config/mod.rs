@@ -24,7 +24,7 @@ use super::theme::Theme;
 
 pub use browser::Browser;
 pub use files::{Files, directory};
-pub use place::with_place;
+pub(crate) use place::with_place;
 
 /// Settings from `config.toml`.
 #[derive(Clone, Debug, Default)]

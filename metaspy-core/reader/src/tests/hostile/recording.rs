@@ -54,14 +54,7 @@ pub(super) fn read_everything(store: &Store) {
     if let Some(index) = EffectsIndex::build(&store, |_, _| true) {
         let _ = under.map(|id| index.effects(id));
     }
-    let _ = (
-        store.totals(),
-        store.verify(),
-        store.lanes(),
-        store.header(),
-        store.end_state(),
-        store.position_after(77),
-    );
+    let _ = (store.totals(), store.verify(), store.lanes(), store.header(), store.end_state());
     let _ = (store.relations_of(node(1)), store.labelled().count(), store.tick_at_ns(u64::MAX));
 }
 
