@@ -75,6 +75,7 @@ pub use profiles::{
 };
 pub use ratio::Ratio;
 pub use scan::current::{CurrentEvents, Enclosing};
+pub use scan::event_rows::Pairs;
 pub use scan::interrupt::interruptible;
 pub use scan::lanes::RecordedLane;
 pub use scan::losses::{Loss, Losses};

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use metaspy_format::facts::{Facts, SelfKind};
 use metaspy_probe::{KindId, SiteId, SiteKind, Subject, unqualified};
 use metaspy_reader::{
-    EventId, Filter, Origin, Outcome, Reason, ResolvedEvent, Store, Survey, Totals,
+    EventId, Filter, Origin, Outcome, Pairs, Reason, ResolvedEvent, Store, Survey, Totals,
 };
 
 use super::finding::NAMED;
@@ -31,7 +31,7 @@ pub struct Context<'s> {
     /// Number of all calls, and how many of them are events.
     pub totals: Totals,
     /// Pairs of site and subject, by the row of an event. Empty until the last event was read.
-    pub pairs: Vec<(SiteId, Option<Subject>)>,
+    pub pairs: Pairs,
     /// What events ask about their sites, by the number of the site.
     sites: Vec<OfSite>,
     /// True if the recording is of tests.
@@ -98,7 +98,7 @@ impl<'s> Context<'s> {
             config,
             survey,
             totals: store.totals(),
-            pairs: Vec::new(),
+            pairs: Pairs::default(),
             sites,
             has_tests,
             site_kinds: HashSet::default(),
@@ -160,7 +160,7 @@ impl<'s> Context<'s> {
     fn lasting_kinds(&self) -> HashSet<KindId> {
         let mut changes: HashMap<SiteId, bool> = HashMap::default();
         let mut kinds = HashSet::default();
-        for &(site, subject) in &self.pairs {
+        for (site, subject) in self.pairs.iter() {
             if let Some(Subject { kind, .. }) = subject
                 && self.is_place(kind)
                 && *changes.entry(site).or_insert_with(|| {

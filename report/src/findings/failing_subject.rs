@@ -88,15 +88,11 @@ impl Detector for FailingSubject {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::default();
         for (row, calls) in (0..).zip(&self.rows) {
-            if let Some((site, Some(subject))) = context.pairs.get(row as usize)
+            if let Some((site, Some(subject))) = context.pairs.get(row)
                 && calls.calls > 0
-                && context.is_one_object(*subject)
+                && context.is_one_object(subject)
             {
-                sites.entry(*site).or_default().push(OfSubject {
-                    row,
-                    subject: *subject,
-                    calls: *calls,
-                });
+                sites.entry(site).or_default().push(OfSubject { row, subject, calls: *calls });
             }
         }
         sites

@@ -41,6 +41,8 @@ pub(super) struct HotSubject {
     open: OpenCalls<u32>,
     /// Calls that a finding may name, for the rows that have enough of them.
     named: Vec<[Option<EventId>; NAMED]>,
+    /// The first and the last call of each row, in a recording of tests.
+    first_and_last: Vec<Option<(EventId, EventId)>>,
 }
 
 /// Least number of calls of a subject that is hot by its time.
@@ -58,25 +60,38 @@ const LISTED_PERCENT: u64 = 1;
 /// Maximum number of subjects that are sorted by test.
 const SORTED: usize = 10_000;
 
-/// Calls of a site on a subject.
-#[derive(Clone, Copy, Default)]
+/// Unit of work that stands for several ones. No event has this number.
+const SEVERAL: u64 = u64::MAX;
+
+/// Calls of a site on a subject. There may be a million of them.
+#[derive(Clone, Copy)]
 struct Row {
-    calls: u64,
     self_ticks: u64,
     /// Self time of the shortest call. A call that lost its processor is longer than its work.
-    shortest: Option<u64>,
+    shortest: u64,
     /// End of the last call that was counted, and its lane.
     end: u64,
-    lane: u32,
+    lane: LaneId,
+    calls: u32,
     /// Direct effects of the calls.
     effects: u32,
     /// Place of the named calls, once there are [`TIMED_CALLS`].
     named: u32,
-    first: Option<EventId>,
-    last: Option<EventId>,
-    unit: Option<EventId>,
-    /// True if the calls are of several units of work.
-    is_across: bool,
+    /// Number of the unit of work of the calls; 0 if they belong to none.
+    unit: u64,
+}
+
+impl Row {
+    const NEW: Row = Row {
+        self_ticks: 0,
+        shortest: u64::MAX,
+        end: 0,
+        lane: LaneId(0),
+        calls: 0,
+        effects: 0,
+        named: 0,
+        unit: 0,
+    };
 }
 
 /// Calls of a subject at the site in question.
@@ -93,8 +108,6 @@ struct OfSubject {
     /// Part of the shortest call for each of its effects. A call on a container takes as long as
     /// the container has parts.
     step_ticks: u64,
-    first: Option<EventId>,
-    last: Option<EventId>,
     /// True for a place that is used in several units of work. Another object may be there in each.
     is_across: bool,
 }
@@ -130,33 +143,34 @@ impl Detector for HotSubject {
             };
             let at = number as usize;
             if self.rows.len() <= at {
-                self.rows.resize(at + 1, Row::default());
+                self.rows.resize(at + 1, Row::NEW);
             }
             self.open.open(event, kind.is_entered(), number);
             let row = &mut self.rows[at];
-            let unit = event.unit.map(|unit| unit.id);
-            row.is_across |= row.calls > 0 && row.unit != unit;
-            row.unit = unit;
-            row.first = row.first.or(Some(it.id));
-            row.last = Some(it.id);
+            let unit = event.unit.map_or(0, |unit| unit.id.raw());
+            row.unit = if row.calls == 0 || row.unit == unit { unit } else { SEVERAL };
+            if context.has_tests() {
+                self.first_and_last.resize(self.first_and_last.len().max(at + 1), None);
+                self.first_and_last[at].get_or_insert((it.id, it.id)).1 = it.id;
+            }
             if let Some(ticks) = event.self_ticks {
                 row.self_ticks = row.self_ticks.saturating_add(ticks);
-                row.shortest = Some(row.shortest.map_or(ticks, |shortest| shortest.min(ticks)));
+                row.shortest = row.shortest.min(ticks);
             }
             // A recursive call is a part of the call around it.
-            let LaneId(lane) = it.lane;
-            if row.calls > 0 && it.start < row.end && row.lane == lane {
+            if row.calls > 0 && it.start < row.end && row.lane == it.lane {
                 continue;
             }
-            row.calls += 1;
-            row.lane = lane;
+            row.calls = row.calls.saturating_add(1);
+            row.lane = it.lane;
             row.end = it.start.saturating_add(it.span.unwrap_or(0));
-            if row.calls == TIMED_CALLS {
+            let calls = u64::from(row.calls);
+            if calls == TIMED_CALLS {
                 row.named = self.named.len() as u32;
                 self.named.push([None; NAMED]);
             }
-            if (TIMED_CALLS..TIMED_CALLS + NAMED as u64).contains(&row.calls) {
-                self.named[row.named as usize][(row.calls - TIMED_CALLS) as usize] = Some(it.id);
+            if (TIMED_CALLS..TIMED_CALLS + NAMED as u64).contains(&calls) {
+                self.named[row.named as usize][(calls - TIMED_CALLS) as usize] = Some(it.id);
             }
         }
     }
@@ -173,7 +187,7 @@ impl Detector for HotSubject {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let sites = self.subjects_of_sites(context);
         let of_site = |(site, subjects): (SiteId, Vec<OfSubject>)| {
-            let groups = of_tests(subjects, context).into_iter();
+            let groups = self.of_tests(subjects, context).into_iter();
             groups
                 .filter_map(|subjects| self.finding(site, subjects, context))
                 .max_by_key(|it| it.cost.time_ns)
@@ -184,8 +198,9 @@ impl Detector for HotSubject {
 
 impl OfSubject {
     fn new(row: u32, subject: Subject, of_row: &Row) -> OfSubject {
-        let Row { calls, self_ticks, effects, first, last, .. } = *of_row;
-        let shortest = of_row.shortest.unwrap_or(0);
+        let Row { self_ticks, effects, .. } = *of_row;
+        let calls = u64::from(of_row.calls);
+        let shortest = if of_row.shortest == u64::MAX { 0 } else { of_row.shortest };
         let least_ticks = calls.saturating_mul(shortest);
         let step_ticks = shortest / (1 + u64::from(effects) / calls.max(1));
         OfSubject {
@@ -196,64 +211,65 @@ impl OfSubject {
             shortest,
             least_ticks,
             step_ticks,
-            first,
-            last,
             is_across: false,
         }
     }
 }
 
-/// Returns the subjects of a site in groups that can be compared: those of each test, or all of
-/// them outside of tests. A subject of several tests is in none.
-fn of_tests(subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubject>> {
-    if !context.has_tests() {
-        return vec![subjects];
-    }
-    let calls: u64 = subjects.iter().map(|it| it.calls).sum();
-    let ticks: u64 = subjects.iter().map(|it| it.self_ticks).sum();
-    let is_listed = calls >= context.survey.events / 100 * LISTED_PERCENT
-        || ticks >= context.survey.work_ticks / 100 * LISTED_PERCENT;
-    if !is_listed || !(SUBJECTS..=SORTED).contains(&subjects.len()) {
-        return Vec::new();
-    }
-    let mut tests: HashMap<OfTest, Vec<OfSubject>> = HashMap::default();
-    let test_of = |id: Option<EventId>| id.map_or(OfTest::Unknown, |id| context.test_of(id));
-    for subject in subjects {
-        let test = test_of(subject.first);
-        if test != OfTest::Unknown && test == test_of(subject.last) {
-            tests.entry(test).or_default().push(subject);
-        }
-    }
-    tests.into_values().collect()
-}
-
 impl HotSubject {
+    /// Returns the subjects of a site in groups that can be compared: those of each test, or all of
+    /// them outside of tests. A subject of several tests is in none.
+    fn of_tests(&self, subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubject>> {
+        if !context.has_tests() {
+            return vec![subjects];
+        }
+        let calls: u64 = subjects.iter().map(|it| it.calls).sum();
+        let ticks: u64 = subjects.iter().map(|it| it.self_ticks).sum();
+        let is_listed = calls >= context.survey.events / 100 * LISTED_PERCENT
+            || ticks >= context.survey.work_ticks / 100 * LISTED_PERCENT;
+        if !is_listed || !(SUBJECTS..=SORTED).contains(&subjects.len()) {
+            return Vec::new();
+        }
+        let mut tests: HashMap<OfTest, Vec<OfSubject>> = HashMap::default();
+        for subject in subjects {
+            let calls = self.first_and_last.get(subject.row as usize).copied().flatten();
+            let Some((first, last)) = calls else { continue };
+            let test = context.test_of(first);
+            if test != OfTest::Unknown && test == context.test_of(last) {
+                tests.entry(test).or_default().push(subject);
+            }
+        }
+        tests.into_values().collect()
+    }
+
     /// Iterates over the sites with their subjects, of which there may be a million.
     fn subjects_of_sites(
         &self,
         context: &Context<'_>,
     ) -> impl Iterator<Item = (SiteId, Vec<OfSubject>)> {
-        let mut sites: HashMap<SiteId, Vec<(u32, Subject)>> = HashMap::default();
+        let mut sites: HashMap<SiteId, Vec<u32>> = HashMap::default();
         for (row, numbers) in (0..).zip(&self.rows) {
-            if let Some((site, Some(subject))) = context.pairs.get(row as usize)
+            if let Some((site, Some(subject))) = context.pairs.get(row)
                 && numbers.calls > 0
-                && context.is_one_object(*subject)
+                && context.is_one_object(subject)
             {
-                sites.entry(*site).or_default().push((row, *subject));
+                sites.entry(site).or_default().push(row);
             }
         }
-        let of_subject = |(row, subject): (u32, Subject)| {
+        let of_subject = |row: u32| {
+            let (_, subject) = context.pairs.get(row)?;
+            let subject = subject?;
             let numbers = &self.rows[row as usize];
-            let is_across = numbers.is_across && context.is_place(subject.kind);
-            OfSubject { is_across, ..OfSubject::new(row, subject, numbers) }
+            let is_across = numbers.unit == SEVERAL && context.is_place(subject.kind);
+            Some(OfSubject { is_across, ..OfSubject::new(row, subject, numbers) })
         };
         sites
             .into_iter()
-            .map(move |(site, rows)| (site, rows.into_iter().map(of_subject).collect()))
+            .map(move |(site, rows)| (site, rows.into_iter().filter_map(of_subject).collect()))
     }
 
     fn named_of(&self, row: u32) -> impl Iterator<Item = EventId> {
-        let row = self.rows.get(row as usize).filter(|row| row.calls >= TIMED_CALLS);
+        let row = self.rows.get(row as usize).filter(|row| u64::from(row.calls) >= TIMED_CALLS);
         row.and_then(|row| self.named.get(row.named as usize))
             .into_iter()
             .flatten()

@@ -28,6 +28,7 @@ mod heard_twice;
 mod held_lock;
 mod hot_subject;
 pub mod json;
+mod last_calls;
 mod lost_cause;
 mod map;
 mod mention;

@@ -3,8 +3,9 @@
 
 use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
-use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent};
+use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
+use super::last_calls::{LastCall, LastCalls};
 use super::map::BySite;
 use super::question;
 use super::recent::Recent;
@@ -32,14 +33,11 @@ const KEPT: u64 = 4;
 /// Share of equal numbers of calls from which on the repetition is by plan, in percent: steps of a
 /// simulation, passes.
 const EQUAL_PERCENT: u64 = 95;
-/// Maximum number of sites that are remembered for a subject.
-const SITES: usize = 32;
-
 /// Detector of repeated calls.
 #[derive(Default)]
 pub(super) struct Repeated {
-    /// Last calls on each subject, by the number of the subject.
-    last: Vec<Vec<LastCall>>,
+    /// Last calls on each subject.
+    last: LastCalls,
     sites: BySite<Repeats>,
     /// How methods take `self`.
     selves: BySite<SelfKind>,
@@ -51,29 +49,6 @@ pub(super) struct Repeated {
     on_places: BySite<Option<EventId>>,
     /// Number of changes and announcements so far. They may concern any subject.
     changes: u64,
-}
-
-/// Last call of a site on a subject.
-struct LastCall {
-    site: SiteId,
-    id: EventId,
-    /// Unit of work.
-    unit: EventId,
-    lane: LaneId,
-    end: u64,
-    outcome: Outcome,
-    changes: u64,
-    /// First call of another site on the subject since it began, other than those inside it.
-    touched: Option<EventId>,
-    /// True if more than one was called.
-    is_touched_often: bool,
-    /// Cause and its site.
-    cause: Option<EventId>,
-    caller: Option<SiteId>,
-    /// Number of calls on the subject in the unit of work so far.
-    calls: u32,
-    /// True if it repeats a call of its own cause.
-    is_again: bool,
 }
 
 impl Detector for Repeated {
@@ -93,7 +68,7 @@ impl Detector for Repeated {
                 self.changes += 1;
             }
             if let (Some(subject), Some(row)) = (event.event.subject, event.subject_row) {
-                self.touch(event, subject, row as usize, kind, context);
+                self.touch(event, subject, row, kind, context);
             }
         }
     }
@@ -111,12 +86,8 @@ impl Detector for Repeated {
     }
 
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        for call in self.last.iter().flatten() {
-            let numbers = self.sites.get_mut(call.site).map(|repeats| &mut repeats.numbers);
-            numbers
-                .into_iter()
-                .for_each(|numbers| *numbers.entry(call.calls.into()).or_default() += 1);
-        }
+        let Repeated { last, sites, .. } = &mut *self;
+        last.iter().for_each(|call| settle(sites, call));
         self.sites.iter().filter_map(|(site, repeats)| finding(site, repeats, context)).collect()
     }
 }
@@ -126,38 +97,36 @@ impl Repeated {
         &mut self,
         event: &ResolvedEvent,
         subject: Subject,
-        row: usize,
+        row: u32,
         kind: SiteKind,
         context: &Context<'_>,
     ) {
         let it = &event.event;
-        let Repeated { selves, .. } = self;
+        let Repeated { last, sites, selves, .. } = self;
         let mut self_kind = |site| {
             *selves.or_insert_with(site, || {
                 context.facts(site).map(|facts| facts.self_kind).unwrap_or_default()
             })
         };
-        if self.last.len() <= row {
-            self.last.resize_with(row + 1, Vec::new);
-        }
-        let last = &mut self.last[row];
-        for call in last.iter_mut().filter(|call| call.site != it.site && !call.is_touched_often) {
+        let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
+        let span = it.span.filter(|_| is_call);
+        let unit = event.unit.filter(|_| span.is_some() && context.is_whole_since(event));
+        last.forget(|call| settle(sites, call));
+        let before = last.pass(row, it.site, |call| {
             // What a call does to its own subject is a part of the call.
             let is_caused = event.cause.event().is_some_and(|cause| cause.id == call.id);
             let is_inside = call.lane == it.lane && it.start < call.end;
-            if !(is_caused || is_inside) {
+            if !(call.site == it.site || call.is_touched_often || is_caused || is_inside) {
                 call.is_touched_often = call.touched.is_some();
                 call.touched = call.touched.or(Some(it.id));
             }
-        }
-        let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
+        });
         if is_call && context.is_place(subject.kind) && self_kind(it.site) != SelfKind::Mut {
             self.on_places.of(it.site).get_or_insert(it.id);
         }
-        let Some(span) = it.span.filter(|_| is_call) else { return };
-        let before = last.iter().position(|call| call.site == it.site);
-        let Some(unit) = event.unit.filter(|_| context.is_whole_since(event)) else {
-            before.map(|at| last.swap_remove(at));
+        let Some(span) = span else { return };
+        let Some(unit) = unit else {
+            before.into_iter().for_each(|at| last.remove(at));
             return;
         };
         let asks_more = *self.asks_more.or_insert_with(it.site, || asks_more(it.site, context));
@@ -171,12 +140,12 @@ impl Repeated {
                 }
             }
         });
-        let repeats = self.sites.of(it.site);
+        let repeats = sites.of(it.site);
         repeats.calls += 1;
         let call = LastCall {
             site: it.site,
             id: it.id,
-            unit: unit.id,
+            unit: Some(unit.id),
             lane: it.lane,
             end: it.start.saturating_add(span),
             outcome: it.outcome,
@@ -187,13 +156,15 @@ impl Repeated {
             caller: event.cause.event().map(|cause| cause.site),
             calls: 1,
             is_again: false,
+            row,
+            next: 0,
         };
         match before {
             // Recursion, or another thread: the call before has not ended.
             Some(at) if it.start < last[at].end => {}
             Some(at) => {
-                let before = std::mem::replace(&mut last[at], call);
-                if before.unit != unit.id {
+                let before = last.replace(at, call);
+                if before.unit != Some(unit.id) {
                     repeats.first.add(event.self_ticks.unwrap_or(0));
                     *repeats.numbers.entry(before.calls.into()).or_default() += 1;
                     return;
@@ -206,7 +177,7 @@ impl Repeated {
                         cause.is_none_or(|cause| self_kind(cause.site) != SelfKind::Ref)
                     });
                 // A call around the one before may change the subject until it ends.
-                let is_changed_around = last.iter().any(|call| {
+                let is_changed_around = last.has(row, |call| {
                     let is_around =
                         call.lane == before.lane && call.end >= before.end && call.end <= it.start;
                     is_around && call.site != it.site && self_kind(call.site) == SelfKind::Mut
@@ -222,14 +193,19 @@ impl Repeated {
                     repeats.add(event, subject, before.id, before.outcome);
                 }
             }
-            None if last.len() < SITES => {
-                repeats.first.add(event.self_ticks.unwrap_or(0));
-                // Most subjects have few sites, and there may be a million of them.
-                last.reserve_exact(1);
-                last.push(call);
+            None => {
+                if last.insert(call) {
+                    repeats.first.add(event.self_ticks.unwrap_or(0));
+                }
             }
-            None => {}
         }
+    }
+}
+
+/// Counts the calls on a subject in a unit of work.
+fn settle(sites: &mut BySite<Repeats>, call: &LastCall) {
+    if let Some(repeats) = sites.get_mut(call.site) {
+        *repeats.numbers.entry(call.calls.into()).or_default() += 1;
     }
 }
 

@@ -174,10 +174,10 @@ impl Detector for RepeatedForAll {
         open.into_entries().for_each(|(_, mut unit)| _ = settle(&mut sites, &mut unit));
         let mut subjects: HashMap<SiteId, u64> = HashMap::default();
         let mut objects: HashMap<SiteId, u64> = HashMap::default();
-        for (site, subject) in &context.pairs {
+        for (site, subject) in context.pairs.iter() {
             let Some(subject) = subject else { continue };
-            *subjects.entry(*site).or_default() += 1;
-            *objects.entry(*site).or_default() += u64::from(context.is_one_object(*subject));
+            *subjects.entry(site).or_default() += 1;
+            *objects.entry(site).or_default() += u64::from(context.is_one_object(subject));
         }
         let all = |of: &HashMap<SiteId, u64>, site: &SiteId| of.get(site).copied().unwrap_or(0);
         let whole = |(site, of): (SiteId, &OfSite)| Some((site, of.whole(all(&subjects, &site))?));

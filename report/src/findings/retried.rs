@@ -211,7 +211,7 @@ fn is_the_same(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
             .pairs
             .iter()
             .filter(|(of, _)| *of == site)
-            .filter_map(|(_, subject)| *subject)
+            .filter_map(|(_, subject)| subject)
             .collect(),
         _ => HashSet::default(),
     };

@@ -34,8 +34,24 @@ impl Rows {
     }
 
     /// Returns the pairs by their numbers.
-    pub fn pairs(&self) -> impl Iterator<Item = (SiteId, Option<Subject>)> {
-        self.pairs.keys().iter().map(pair)
+    pub fn into_pairs(self) -> Pairs {
+        Pairs(self.pairs.into_keys())
+    }
+}
+
+/// Pairs of site and subject by the numbers of their rows. There may be a million of them.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs(Vec<Key>);
+
+impl Pairs {
+    /// Returns the pair of a row.
+    pub fn get(&self, row: u32) -> Option<(SiteId, Option<Subject>)> {
+        self.0.get(row as usize).map(pair)
+    }
+
+    /// Iterates over all pairs in the order of their rows.
+    pub fn iter(&self) -> impl Iterator<Item = (SiteId, Option<Subject>)> {
+        self.0.iter().map(pair)
     }
 }
 

@@ -8,7 +8,7 @@ pub mod blocks;
 pub(crate) mod chunks;
 mod counts;
 pub(crate) mod current;
-mod event_rows;
+pub(crate) mod event_rows;
 pub(crate) mod interrupt;
 pub(crate) mod lanes;
 pub(crate) mod losses;

@@ -18,7 +18,7 @@ use crate::platform::lock::lock;
 use crate::platform::own_thread::without_signals;
 use crate::scan::blocks::{Block, Head, Record, Ring, Slot};
 use crate::scan::chunks::Unit;
-use crate::scan::event_rows::Rows;
+use crate::scan::event_rows::{Pairs, Rows};
 use crate::scan::survey::{SiteSurvey, Survey};
 use crate::scan::{each, threads_for};
 use crate::tally::folds::Folds;
@@ -184,10 +184,7 @@ impl ResolvedScan {
 
     /// Passes all events to `batch` in order of time, about 30,000 at once. Stops if it returns
     /// false. Returns the pairs of site and subject by the number of their row.
-    pub fn read(
-        &self,
-        mut batch: impl FnMut(&[ResolvedEvent]) -> bool,
-    ) -> Vec<(SiteId, Option<Subject>)> {
+    pub fn read(&self, mut batch: impl FnMut(&[ResolvedEvent]) -> bool) -> Pairs {
         let mut rows = Rows::new();
         let groups: Vec<&[Unit]> = self.units.chunks(GROUP_CHUNKS).collect();
         let kept = Kept::default();
@@ -232,7 +229,7 @@ impl ResolvedScan {
                 std::mem::swap(&mut pending, &mut later);
             }
         });
-        rows.pairs().collect()
+        rows.into_pairs()
     }
 
     /// Returns the events of some chunks, in the order of the chunks.

@@ -75,6 +75,11 @@ impl Table {
         &self.keys
     }
 
+    /// Returns the keys alone, by row.
+    pub fn into_keys(self) -> Vec<Key> {
+        self.keys
+    }
+
     /// Returns the row of a key, or the free slot for it.
     #[inline(always)]
     fn find(&self, key: Key) -> Result<usize, usize> {

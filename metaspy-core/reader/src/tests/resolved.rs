@@ -143,8 +143,9 @@ fn pairs_and_subjects_are_numbered() {
     event(&mut writer, 0, 1, 9, 1, None);
     let scan = writer.store().resolved(&UnitRule::default());
     let events = read(&scan);
-    let pairs = [(1, Some(node(5))), (2, Some(node(5))), (1, Some(node(6))), (1, None)];
-    assert_eq!(scan.read(|_| true), pairs.map(|(site, subject)| (SiteId(site), subject)));
+    let expected = [(1, Some(node(5))), (2, Some(node(5))), (1, Some(node(6))), (1, None)];
+    let pairs: Vec<_> = scan.read(|_| true).iter().map(|(site, of)| (site.0, of)).collect();
+    assert_eq!(pairs, expected);
     let rows: Vec<_> = events.iter().map(|it| (it.row, it.subject_row)).collect();
     let [a, b, c, d] = [0, 1, 2, 3].map(Some);
     assert_eq!(rows, [(a, a), (b, a), (c, b), (a, a), (d, None)]);
