@@ -1,7 +1,7 @@
 //! Handlers: the `do:` blocks of the papers.
 //!
 //! Handlers before an event borrow its typed value. No value is kept for readers, because an event
-//! outlives the value, and the process. Values that readers need belong into a detail or a column.
+//! outlives the value, and the process. Values that readers need belong in a detail or a column.
 
 use std::any::Any;
 use std::fmt::Debug;
