@@ -138,10 +138,11 @@ fn a_thread_has_the_cause_of_what_spawned_it() {
 
 #[test]
 fn a_report_names_where_chains_of_causes_end_and_on_which_threads() {
-    let manifest = manifest("entered", "2021", "");
-    let package = Package::new("entered", &[("Cargo.toml", &manifest), ("src/main.rs", THREADED)]);
+    let manifest = manifest("entry_points", "2021", "");
+    let package =
+        Package::new("entry_points", &[("Cargo.toml", &manifest), ("src/main.rs", THREADED)]);
     // What calls these functions has no hook.
-    let only = ["run", "--weave", "entered::log"];
+    let only = ["run", "--weave", "entry_points::log"];
     package.metaspy_in(&only, &[("METASPY_MODE", "full".as_ref())]);
     let run = package.runs().join("1");
     let report = |arguments: &[&str]| {
@@ -152,12 +153,12 @@ fn a_report_names_where_chains_of_causes_end_and_on_which_threads() {
     };
     let json: Value = serde_json::from_str(&report(&["--json"])).expect("it is JSON");
     let expected = serde_json::json!([{
-        "site": "entered::log",
+        "site": "entry_points::log",
         "calls": 4,
         "threads": [{ "name": "main", "calls": 3 }, { "name": "pool", "calls": 1 }],
     }]);
     assert_eq!(json["entry_points"], expected, "{json:#}");
-    let line = "entry point: entered::log was called 4 times by code without a hook, on threads main (3), pool (1)";
+    let line = "entry point: entry_points::log began 4 times without a recorded cause, on threads main (3), pool (1)";
     let text = report(&[]);
     assert!(text.contains(line), "{text}");
     let filtered = report(&["--json", "--filter", "site:log"]);

@@ -285,8 +285,7 @@ fn a_hook_whose_arguments_the_compiler_refuses_sees_none() {
 #[test]
 fn panics_of_track_caller_functions_point_at_the_caller() {
     let text = "use std::ops::{Index, IndexMut};\nstruct Grid([u8; 2]);\nimpl Index<usize> for Grid {\n    type Output = u8;\n    fn index(&self, at: usize) -> &u8 {\n        \
-        //! Panics with {at}.\n        if at > 1 { panic!(\"outside\") }\n        &self.0[at]\n
-        //! }\n}\nimpl IndexMut<usize> for Grid {\n    \
+        //! Panics with {at}.\n        if at > 1 { panic!(\"outside\") }\n        &self.0[at]\n    }\n}\nimpl IndexMut<usize> for Grid {\n    \
         fn index_mut(&mut self, at: usize) -> &mut u8 {\n        if at > 1 { panic!(\"outside\") }\n        &mut self.0[at]\n    }\n}\nfn main() {\n    let mut grid = Grid([1, 2]);\n    \
         for is_mut in [true, false] {\n        let at = 2;\n        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match is_mut {\n            \
         true => grid[at] = 1,\n            false => drop(grid[at].clone()),\n        }));\n    }\n}\n";

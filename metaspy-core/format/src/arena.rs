@@ -58,7 +58,7 @@ pub enum Entry {
     /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the
     /// name of a relation that ended.
     Unrelation = 11,
-    // 12 is not used.
+    // Older recordings may have entries with the number 12: marks of a user.
     /// `a` = number of a profile table. String: its declaration as JSON
     /// ([`crate::profile::TableDef`]).
     Table = 13,

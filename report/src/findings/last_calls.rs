@@ -1,31 +1,23 @@
-//! Last calls on subjects, in bounded memory: if there are too many, those of units of work that
-//! ended long ago are forgotten.
+//! Last calls on subjects, in one list.
 
 use std::ops::{Index, IndexMut};
 
 use metaspy_probe::SiteId;
 use metaspy_reader::{EventId, LaneId, Outcome};
 
-use super::map::HashMap;
-
-/// Least number of calls from which on some are forgotten.
-const CALLS: usize = 1 << 18;
-/// Number of units of work whose calls are not forgotten.
-const UNITS: usize = 1 << 12;
 /// Maximum number of sites that are remembered for a subject.
 const SITES: usize = 32;
 /// Stands for no place among the calls.
 const NOWHERE: u32 = u32::MAX;
 
 /// Last calls on subjects. There may be a million subjects, so their calls are chained in one list.
+#[derive(Default)]
 pub(super) struct LastCalls {
     /// Place of the newest call on a subject, by the number of the subject.
     newest: Vec<u32>,
     calls: Vec<LastCall>,
     /// Places that are free.
     free: Vec<u32>,
-    /// Number of calls from which on some are forgotten.
-    limit: usize,
 }
 
 /// Last call of a site on a subject.
@@ -53,12 +45,6 @@ pub(super) struct LastCall {
     pub(super) row: u32,
     /// Place of the next older call on the subject. [`LastCalls::insert`] sets it.
     pub(super) next: u32,
-}
-
-impl Default for LastCalls {
-    fn default() -> Self {
-        LastCalls { newest: Vec::new(), calls: Vec::new(), free: Vec::new(), limit: CALLS }
-    }
 }
 
 impl LastCalls {
@@ -131,29 +117,6 @@ impl LastCalls {
         self.free.push(at as u32);
     }
 
-    /// If there are too many calls, forgets those of all units of work but the last ones, and passes
-    /// them to `forgotten`.
-    pub(super) fn forget(&mut self, mut forgotten: impl FnMut(&LastCall)) {
-        if self.calls.len() - self.free.len() < self.limit {
-            return;
-        }
-        let mut units: HashMap<EventId, u64> = HashMap::default();
-        for call in &self.calls {
-            let end = call.unit.map(|unit| units.entry(unit).or_default());
-            end.into_iter().for_each(|end| *end = call.end.max(*end));
-        }
-        let mut ends: Vec<u64> = units.values().copied().collect();
-        ends.sort_unstable();
-        let first_kept = ends.len().checked_sub(UNITS).map_or(0, |first| ends[first]);
-        for at in 0..self.calls.len() {
-            if self.calls[at].unit.is_some_and(|unit| units[&unit] < first_kept) {
-                forgotten(&self.calls[at]);
-                self.remove(at);
-            }
-        }
-        self.limit = CALLS.max((self.calls.len() - self.free.len()) * 2);
-    }
-
     /// Iterates over all calls that are not forgotten.
     pub(super) fn iter(&self) -> impl Iterator<Item = &LastCall> {
         self.calls.iter().filter(|call| call.unit.is_some())
@@ -207,31 +170,6 @@ mod tests {
         let mut sites = Vec::new();
         last.pass(row, SiteId(0), |call| sites.push(call.site.0));
         sites
-    }
-
-    #[test]
-    fn calls_of_old_units_are_forgotten_and_their_places_are_taken_again() {
-        let mut last = LastCalls::default();
-        let mut forgotten = 0;
-        for number in 1..=CALLS as u64 {
-            last.forget(|_| forgotten += 1);
-            (0..2).for_each(|site| assert!(last.insert(call(site, number, number as u32))));
-        }
-        assert_eq!(forgotten + last.iter().count(), 2 * CALLS);
-        assert_eq!(last.calls.len(), CALLS);
-        assert_eq!(sites(&mut last, 1), [0; 0]);
-        let kept = CALLS - UNITS..CALLS;
-        assert!(kept.into_iter().all(|row| sites(&mut last, row as u32 + 1) == [1, 0]));
-    }
-
-    #[test]
-    fn the_calls_of_a_large_unit_are_not_forgotten() {
-        let mut last = LastCalls::default();
-        for row in 0..3 * CALLS as u32 {
-            last.forget(|_| panic!("it goes on"));
-            assert!(last.insert(call(0, 1, row)));
-        }
-        assert_eq!(last.iter().count(), 3 * CALLS);
     }
 
     #[test]

@@ -111,7 +111,6 @@ impl Repeated {
         let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
         let span = it.span.filter(|_| is_call);
         let unit = event.unit.filter(|_| span.is_some() && context.is_whole_since(event));
-        last.forget(|call| settle(sites, call));
         let before = last.pass(row, it.site, |call| {
             // What a call does to its own subject is a part of the call.
             let is_caused = event.cause.event().is_some_and(|cause| cause.id == call.id);

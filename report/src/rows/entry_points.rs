@@ -1,8 +1,8 @@
-//! Entry points: functions that code without a hook called.
+//! Entry points: functions whose calls have no recorded cause.
 //!
-//! A chain of causes ends at such a call. It may be the start of a program's own work, or a door
-//! that the cause did not pass: an executor, a channel or a callback that is not observed. The
-//! thread shows which.
+//! A chain of causes ends at such a call, because the caller has no hook, was not observed, or began
+//! before the profiler was installed. It may be the start of a program's own work, or a door that
+//! the cause did not pass: an executor, a channel or a callback. The thread shows which.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};

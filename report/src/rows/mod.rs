@@ -135,7 +135,8 @@ pub struct Report {
     pub lost_values: BTreeMap<String, u64>,
     /// Calls in several rows, because they have several root causes.
     pub shared: u64,
-    /// By root cause, the functions that code without a hook called. Empty under a filter.
+    /// By root cause, the functions that began without a recorded cause. Empty under a filter, and
+    /// if calls were lost.
     pub entry_points: Vec<EntryPoint>,
     /// Recordings of other processes beside this one.
     pub beside: Vec<String>,
@@ -258,7 +259,10 @@ impl Report {
             (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
         let is_filtered = !filter.is_all();
         let lost_values = profiles.lost;
-        let entry_points = if by == By::Cause && !is_filtered {
+        let totals = store.totals();
+        // A lost call may be the cause of any other one.
+        let has_all_causes = totals.lost == 0 && totals.unnamed == 0;
+        let entry_points = if by == By::Cause && !is_filtered && has_all_causes {
             entry_points::read(store, tally.rows.iter().filter_map(|row| row.site))
         } else {
             Vec::new()

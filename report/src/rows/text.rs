@@ -198,7 +198,7 @@ fn entry_points(out: &mut impl Write, report: &Report) -> io::Result<()> {
         };
         writeln!(
             out,
-            "entry point: {} was called {sign}{} by code without a hook, on threads {}{more}",
+            "entry point: {} began {sign}{} without a recorded cause, on threads {}{more}",
             clean(&entry.site),
             counted(entry.calls, "time"),
             threads.join(", ")
