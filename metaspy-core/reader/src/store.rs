@@ -75,6 +75,7 @@ impl Store {
     }
 
     /// Reads a recording in the memory of this process.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn from_region(region: Region) -> Result<Store, OpenError> {
         Self::mapped(Mapped::memory(region), Medium::Memory)
     }
