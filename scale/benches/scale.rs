@@ -331,7 +331,8 @@ fn sealed_events(set: &Path) -> (u64, u64) {
         let entries = fs::read_dir(&path)
             .expect("it was sealed")
             .filter_map(|entry| Some(entry.ok()?.path()));
-        path = entries.into_iter().find(|path| path.is_dir()).expect("there is a partition");
+        let is_part = |path: &PathBuf| path.is_dir() && path.to_string_lossy().contains("/run=");
+        path = entries.into_iter().find(is_part).expect("there is a partition");
     }
     let manifest = fs::read(path.join("sealed.json")).expect("it was written");
     let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("it is JSON");

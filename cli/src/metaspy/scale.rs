@@ -3,6 +3,7 @@
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirEntry};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -45,10 +46,7 @@ fn help(command: &str) -> String {
 
 /// True if a source is a sealed set, or a run, a host or a process of one.
 pub fn is_sealed(source: &Path) -> bool {
-    let has_runs = || {
-        let entries = std::fs::read_dir(source).into_iter().flatten().filter_map(Result::ok);
-        entries.into_iter().any(|entry| is_run(&entry.file_name()))
-    };
+    let has_runs = || entries(source).any(|entry| is_run(&entry.file_name()));
     let is_bucket = source.to_string_lossy().starts_with("s3://");
     is_bucket || source.is_dir() && (source.iter().any(is_run) || has_runs())
 }
@@ -77,20 +75,28 @@ pub fn restored(source: &Path) -> Result<Vec<PathBuf>> {
 fn note_set(source: &Path) {
     let runs = source.ancestors().filter(|part| part.file_name().is_some_and(is_run));
     let set = runs.last().and_then(Path::parent).unwrap_or(source);
-    note_below(if set.as_os_str().is_empty() { Path::new(".") } else { set }, false);
+    let set = if set.as_os_str().is_empty() { Path::new(".") } else { set };
+    note_runs(set);
+    // Each table has the runs in a directory of its own.
+    entries(set).for_each(|entry| note_runs(&entry.path()));
 }
 
-/// Remembers directories and files. Beside the runs, a directory has files of others.
-fn note_below(directory: &Path, is_in_run: bool) {
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        let is_in_run = is_in_run || is_run(&entry.file_name());
-        if is_in_run {
-            input::note(&entry.path());
-        }
-        if is_in_run && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            note_below(&entry.path(), true);
-        }
+/// Remembers the runs in a directory. Beside them are files of others.
+fn note_runs(directory: &Path) {
+    entries(directory).filter(|entry| is_run(&entry.file_name())).for_each(note_below);
+}
+
+/// Remembers a directory with all that is in it, or a file.
+fn note_below(entry: DirEntry) {
+    input::note(&entry.path());
+    if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        entries(&entry.path()).for_each(note_below);
     }
+}
+
+/// The entries of a directory, as far as they can be read.
+fn entries(directory: &Path) -> impl Iterator<Item = DirEntry> {
+    fs::read_dir(directory).into_iter().flatten().flatten()
 }
 
 /// Puts the restored recordings of each run together: `run=…/host=…/process=….spy`.

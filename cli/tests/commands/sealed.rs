@@ -40,7 +40,7 @@ fn a_sealed_set_is_read_as_the_recordings_that_it_was_made_of() {
         assert_eq!((code, processes), (Some(0), Some(2)), "{source:?}: {error:?}");
     }
     // Nothing is written into a set that is read.
-    let events = set.join("run=1/host=here/process=1/events-1.parquet");
+    let events = set.join("events/run=1/host=here/process=1/events-1.parquet");
     fs::create_dir_all(events.parent().expect("it is in a directory")).expect("there is room");
     fs::write(&events, "precious").expect("it is written");
     for source in [&set, &set.join("run=1/host=here")] {

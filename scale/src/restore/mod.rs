@@ -107,19 +107,14 @@ async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<(
 }
 
 async fn restore_into(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {
-    let rest = target
-        .store()
-        .get(&target.key(partition, partition.file_name(REST)))
-        .await?
-        .bytes()
-        .await?;
+    let rest = target.store().get(&target.key(partition, REST)).await?.bytes().await?;
     if let Some(sealed) = partition.files.get(REST) {
         sealed.check(0, &rest).with_context(|| format!("{} is damaged", sealed.name))?;
     }
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     file.set_len(partition.rest)?;
     decompress(&rest, file, partition.rest)?;
-    let table = target.store().get(&target.key(partition, partition.file_name(EVENTS))).await?;
+    let table = target.store().get(&target.key(partition, EVENTS)).await?;
     let table = match table.payload {
         GetResultPayload::File(file, _) => file,
         GetResultPayload::Stream(mut bytes) => {

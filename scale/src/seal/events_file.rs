@@ -12,9 +12,9 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::in_order::in_order;
-use super::properties;
 use super::rest::Restored;
 use super::row_group::{Groups, PAGE_ROWS};
+use super::{options, properties};
 use crate::recordings::Recording;
 use crate::tables::events::schema;
 
@@ -30,7 +30,7 @@ pub struct Written {
 pub fn write(recording: &Recording, path: &Path) -> Result<Written> {
     let cannot = || format!("cannot write {}", path.display());
     let file = File::create(path).with_context(cannot)?;
-    let writer = ArrowWriter::try_new(file, schema(), Some(file_properties()))?;
+    let writer = ArrowWriter::try_new_with_options(file, schema(), options(file_properties()))?;
     let (mut writer, factory) = writer.into_serialized_writer()?;
     let groups = Groups::new(recording, schema(), writer.schema_descr().columns(), factory);
     let mut written = Written { events: 0, restored: Vec::new() };

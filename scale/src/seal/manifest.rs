@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use datafusion::arrow::datatypes::Schema;
-use object_store::path::Path;
+use object_store::path::{Path, PathPart};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::sealed_file::SealedFile;
 use crate::recordings::Recording;
-use crate::tables::SCHEMA_VERSION;
+use crate::tables::{self, SCHEMA_VERSION};
 
 /// The name of the manifest in its partition.
 pub const MANIFEST: &str = "sealed.json";
@@ -22,8 +22,11 @@ const HASH_DIGITS: usize = 16;
 const CHECKSUM: &str = "crc32_of_this";
 
 /// The version of the layout: where the files are, and their names. Since version 2, names have the
-/// hash of the content.
-pub const LAYOUT_VERSION: u32 = 2;
+/// hash of the content. Since version 3, each table has a directory of its own.
+pub const LAYOUT_VERSION: u32 = 3;
+
+/// The extension of the file of a table.
+const TABLE: &str = ".parquet";
 
 /// The layout of manifests that name none. Version 2 was written without its number at first.
 fn first_layout() -> u32 {
@@ -85,9 +88,11 @@ pub struct Amounts {
 }
 
 impl Manifest {
-    /// The manifest of a recording, without tables.
+    /// The manifest of a recording, with the names of its tables and without files.
     pub fn of(recording: &Recording) -> Self {
         let totals = recording.store.totals();
+        let tables =
+            tables::names(std::slice::from_ref(recording)).into_iter().map(|(name, _)| name);
         Manifest {
             layout_version: LAYOUT_VERSION,
             schema_version: SCHEMA_VERSION,
@@ -97,7 +102,7 @@ impl Manifest {
             events: 0,
             bytes: 0,
             rest: 0,
-            tables: Vec::new(),
+            tables: tables.filter(|name| !tables::needs_recording(name)).collect(),
             columns: BTreeMap::new(),
             files: BTreeMap::new(),
             warnings: recording.warnings(),
@@ -129,14 +134,13 @@ impl Manifest {
     }
 
     /// Notes the columns of a table.
-    pub fn add_table(&mut self, name: String, columns: &Schema) {
+    pub fn add_columns(&mut self, table: &str, columns: &Schema) {
         let texts = columns
             .fields()
             .iter()
             .map(|field| format!("{} {}\n", field.name(), field.data_type()));
         let checksum = format!("{:08x}", crc32fast::hash(texts.collect::<String>().as_bytes()));
-        self.columns.insert(name.clone(), checksum);
-        self.tables.push(name);
+        self.columns.insert(table.to_owned(), checksum);
     }
 
     /// What is equal for tables of this name with equal columns.
@@ -144,14 +148,23 @@ impl Manifest {
         (self.schema_version, self.columns.get(table))
     }
 
-    /// The name of a file in the partition.
-    pub fn file_name<'n>(&'n self, plain_name: &'n str) -> &'n str {
-        self.files.get(plain_name).map_or(plain_name, |file| &file.name)
+    /// The path of a file in the set, by the name that the file has without a hash.
+    pub fn path_of(&self, plain_name: &str) -> Path {
+        let place = match plain_name.strip_suffix(TABLE) {
+            Some(table) if self.layout_version >= 3 => self.place_of_table(table),
+            _ => self.partition(),
+        };
+        place.join(self.files.get(plain_name).map_or(plain_name, |file| &file.name))
+    }
+
+    /// The place of a table since version 3 of the layout.
+    pub fn place_of_table(&self, table: &str) -> Path {
+        Path::from_iter([PathPart::from(table)].into_iter().chain(self.partition().parts()))
     }
 
     /// The names that the files of the tables have without a hash.
     pub fn table_files(&self) -> impl Iterator<Item = String> {
-        self.tables.iter().map(|table| format!("{table}.parquet"))
+        self.tables.iter().map(|table| table_file(table))
     }
 
     /// Why this partition does not hold all of the recording with the other manifest. Both have one
@@ -184,6 +197,16 @@ impl Manifest {
             part("process", &self.process),
         ])
     }
+}
+
+/// The name that the file of a table has without a hash.
+pub fn table_file(table: &str) -> String {
+    format!("{table}{TABLE}")
+}
+
+/// True for the name of the file of a table.
+pub fn is_table(file: &str) -> bool {
+    file.ends_with(TABLE)
 }
 
 /// The checksum of fields.

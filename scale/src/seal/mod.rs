@@ -1,15 +1,16 @@
 //! `metaspy seal`: recordings as partitioned Parquet, in a directory or in an object store.
 //!
-//! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table,
-//! what else the recording has, and `sealed.json`, which is written last. In a directory the whole
-//! partition appears at once, by a rename. In a bucket two seals can write one partition at the
-//! same time, so the names of the files have the hash of their content, and `sealed.json` names
-//! those that belong to it.
+//! A sealed recording is a partition `run=…/host=…/process=…` of a set: one Parquet file in the
+//! directory of each table, what else the recording has, and `sealed.json`, which names these files
+//! and is published last. So engines mount the directory of a table, and what no `sealed.json`
+//! names belongs to no partition: a seal that was interrupted, or a slower one. The names of files
+//! have the hash of their content, so no seal replaces the data under the `sealed.json` of another
+//! one, and a seal that is repeated finds its own files.
 //!
-//! The last step publishes a partition, a rename or a manifest. So an interrupted seal is invisible
-//! to every engine that reads the directory, which it would not be if files appeared one after
-//! another. With fixed names, a slower seal would replace the data under the `sealed.json` of a
-//! faster one, because a bucket has no rename of a directory.
+//! `sealed.json` and the rest of the recording are outside of the tables, where no engine looks,
+//! and where commands find a part of a set by its path, as in older layouts. In a directory these
+//! two appear by one rename. If they appeared one after the other, readers at that moment would
+//! report a partition that lost its `sealed.json`.
 
 mod by_subject;
 pub mod checked_store;
@@ -35,6 +36,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use metaspy_reader::EndState;
@@ -45,7 +47,7 @@ use crate::query::print;
 use crate::recordings::Recording;
 use crate::tables;
 
-pub use manifest::{Amounts, LAYOUT_VERSION, MANIFEST, Manifest};
+pub use manifest::{Amounts, LAYOUT_VERSION, MANIFEST, Manifest, table_file};
 pub use rest::REST;
 pub use sealed_file::SealedFile;
 use target::{DamagedManifest, Target};
@@ -120,15 +122,14 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     };
     if let Some(before) = before {
         // Its seal may have been killed before it was durable.
-        target.sync(&manifest)?;
-        target.remove_unnamed(&before).await;
+        target.sync(&before)?;
+        target.remove_unnamed(&before, &manifest.tables).await;
         return sealed_before(&before, &manifest, target).await;
     }
     let work = target.work_directory(&manifest.process)?;
     let mut files = vec![REST.to_owned()];
-    let tables = tables::names(std::slice::from_ref(recording)).into_iter().map(|(name, _)| name);
-    for name in tables.filter(|name| !tables::needs_recording(name)) {
-        let file = format!("{name}.parquet");
+    for name in manifest.tables.clone() {
+        let file = table_file(&name);
         let path = work.path().join(&file);
         files.push(file);
         let columns = if name == "events" {
@@ -142,24 +143,23 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
             write_table(&rows, &path)?;
             rows.schema()
         };
-        manifest.add_table(name, &columns);
+        manifest.add_columns(&name, &columns);
     }
     for file in files {
         let sealed = SealedFile::seal(work.path(), &file)?;
         manifest.files.insert(file, sealed);
     }
     fs::write(work.path().join(MANIFEST), manifest.to_json()?)?;
-    let is_new = target.publish(work, &manifest).await?;
-    target.sync(&manifest)?;
-    if is_new {
-        target.remove_unnamed(&manifest).await;
+    if target.publish(&work, &manifest).await? {
+        target.remove_unnamed(&manifest, &[]).await;
         return Ok(Sealed::Now(Box::new(manifest)));
     }
     let before = target
         .manifest(&manifest)
         .await?
         .context("another seal was faster, and its partition is gone")?;
-    target.remove_unnamed(&before).await;
+    target.sync(&before)?;
+    target.remove_unnamed(&before, &manifest.tables).await;
     sealed_before(&before, &manifest, target).await
 }
 
@@ -185,9 +185,16 @@ fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder().set_compression(compression()).set_created_by("metaspy".to_owned())
 }
 
+/// Options that all files share. Arrow's own types are left out: with them, some engines take a text
+/// in a file and the same text in the name of a partition for two types.
+fn options(properties: WriterProperties) -> ArrowWriterOptions {
+    ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true)
+}
+
 fn write_table(rows: &RecordBatch, path: &Path) -> Result<()> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties().build()))?;
+    let mut writer =
+        ArrowWriter::try_new_with_options(file, rows.schema(), options(properties().build()))?;
     writer.write(rows)?;
     writer.close()?;
     Ok(())

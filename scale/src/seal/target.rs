@@ -18,7 +18,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig
 use url::Url;
 
 use super::SealedFile;
-use super::manifest::{LAYOUT_VERSION, MANIFEST, Manifest};
+use super::manifest::{LAYOUT_VERSION, MANIFEST, Manifest, is_table};
 use super::sync;
 use crate::arguments::Keep;
 use crate::recordings::started_ns;
@@ -134,24 +134,27 @@ impl Target {
         let prefix = Path::from_iter(self.prefix.parts().chain(Path::parse(below)?.parts()));
         let listed = self.store.list(Some(&prefix)).try_collect().await;
         let objects: Vec<_> = listed.map_err(|error| self.refused(error))?;
-        let sizes: BTreeMap<Path, u64> =
+        let mut sizes: BTreeMap<Path, u64> =
             objects.into_iter().map(|object| (object.location, object.size)).collect();
+        // In the directories of tables are also those of a seal that runs, or was interrupted.
+        let is_beside_manifest =
+            |key: &&Path| key.parts().count() == self.prefix.parts().count() + 4;
+        let beside_manifests = sizes.keys().filter(is_beside_manifest);
+        let found: BTreeSet<Path> =
+            beside_manifests.filter_map(|key| self.partition_of(key)).collect();
         let mut partitions = Partitions::default();
-        let mut seen = BTreeSet::new();
-        for partition in sizes.keys().filter_map(|key| self.partition_of(key)) {
-            if !seen.insert(partition.clone()) {
-                continue;
-            }
-            let key = partition.clone().join(MANIFEST);
-            let partition =
-                Path::from_iter(partition.prefix_match(&self.prefix).into_iter().flatten());
-            if !sizes.contains_key(&key) {
-                let why = "it has no sealed.json: its seal was interrupted, or the file is lost: \
-                           seal the recording again, or remove its directory";
-                partitions.unreadable.push(Unreadable { partition, why: why.to_owned() });
-                continue;
-            }
-            let manifest = match read(&key, &self.store.get(&key).await?.bytes().await?) {
+        for partition in found {
+            let key = self.below(&partition).join(MANIFEST);
+            let text = match self.store.get(&key).await {
+                Ok(found) => found.bytes().await?,
+                Err(object_store::Error::NotFound { .. }) => {
+                    let why = self.why_no_manifest(&partition, &sizes);
+                    partitions.unreadable.push(Unreadable { partition, why });
+                    continue;
+                }
+                Err(error) => return Err(self.refused(error)),
+            };
+            let manifest = match read(&key, &text) {
                 Ok(manifest) => manifest,
                 Err(error) if error.is::<DamagedManifest>() => {
                     partitions.unreadable.push(Unreadable { partition, why: format!("{error:#}") });
@@ -159,7 +162,7 @@ impl Target {
                 }
                 Err(error) => return Err(error),
             };
-            match self.faults(&manifest, &sizes).into_iter().next() {
+            match self.faults(&manifest, &mut sizes).await?.into_iter().next() {
                 None => partitions.complete.push(manifest),
                 Some(fault) => partitions
                     .unreadable
@@ -169,17 +172,29 @@ impl Target {
         Ok(partitions)
     }
 
+    /// Why a place of a partition has files and no manifest.
+    fn why_no_manifest(&self, partition: &Path, sizes: &BTreeMap<Path, u64>) -> String {
+        let table = self.prefix.filename().unwrap_or_default();
+        let place = self.below(partition);
+        let is_of_table = |key: &Path| key.filename().is_some_and(|it| is_file_of(table, it));
+        if sizes.keys().any(|key| key.prefix_matches(&place) && is_of_table(key)) {
+            return format!("this is the table {table} of a set: name the directory above it");
+        }
+        "it has no sealed.json: its seal was interrupted, or the file is lost: seal the recording again, \
+         or remove its directory"
+            .to_owned()
+    }
+
     /// What is wrong with the files of a visible partition: their lengths, and in a directory their
     /// checksums. The recording may be removed if nothing is.
     pub async fn faults_of(&self, manifest: &Manifest) -> Result<Vec<String>> {
-        let place = Path::from_iter(self.prefix.parts().chain(manifest.partition().parts()));
-        let listed = self.store.list(Some(&place)).try_collect::<Vec<_>>().await;
-        let objects = listed.map_err(|error| self.refused(error))?;
-        let sizes = objects.into_iter().map(|object| (object.location, object.size)).collect();
-        let mut faults = self.faults(manifest, &sizes);
-        if let Some(place) = self.place(manifest).filter(|_| faults.is_empty()) {
-            for file in manifest.files.values() {
-                let path = place.join(&file.name);
+        let mut faults = self.faults(manifest, &mut BTreeMap::new()).await?;
+        if faults.is_empty() {
+            let paths = manifest
+                .files
+                .iter()
+                .filter_map(|(plain_name, file)| Some((self.path(manifest, plain_name)?, file)));
+            for (path, file) in paths {
                 if let Err(error) = File::open(&path)
                     .map_err(anyhow::Error::from)
                     .and_then(|it| file.check_file(&it))
@@ -191,13 +206,27 @@ impl Target {
         Ok(faults.into_iter().map(|fault| format!("{fault}: {REMEDY}")).collect())
     }
 
-    /// What is wrong with the files of a partition, as far as their lengths show it.
-    fn faults(&self, manifest: &Manifest, sizes: &BTreeMap<Path, u64>) -> Vec<String> {
+    /// What is wrong with the files of a partition, as far as their lengths show it. A list that was
+    /// made before its manifest was read may lack files.
+    async fn faults(
+        &self,
+        manifest: &Manifest,
+        sizes: &mut BTreeMap<Path, u64>,
+    ) -> Result<Vec<String>> {
         let mut faults = Vec::new();
         for plain_name in
             manifest.table_files().chain(manifest.files.keys().cloned()).collect::<BTreeSet<_>>()
         {
-            let key = self.key(manifest, manifest.file_name(&plain_name));
+            let key = self.key(manifest, &plain_name);
+            if !sizes.contains_key(&key) {
+                match self.store.head(&key).await {
+                    Ok(found) => {
+                        sizes.insert(key.clone(), found.size);
+                    }
+                    Err(object_store::Error::NotFound { .. }) => {}
+                    Err(error) => return Err(self.refused(error)),
+                }
+            }
             let sealed = manifest.files.get(&plain_name).map(|file| file.bytes);
             match (sizes.get(&key), sealed) {
                 (None | Some(0), _) => faults.push(format!("{key} is missing or empty")),
@@ -207,36 +236,58 @@ impl Target {
                 _ => {}
             }
         }
-        faults
+        Ok(faults)
     }
 
-    /// The partition of a file: `run=…/host=…/process=…` directly in the set.
+    /// The partition of a file: `run=…/host=…/process=…`, directly in the set or in the directory
+    /// of a table.
     fn partition_of(&self, key: &Path) -> Option<Path> {
         let parts: Vec<_> = key.prefix_match(&self.prefix)?.collect();
+        let partition = match &parts[..] {
+            [table, partition @ .., file] if is_file_of(table.as_ref(), file.as_ref()) => partition,
+            [partition @ .., _] => partition,
+            [] => return None,
+        };
         let is_named = |(part, name): (&PathPart<'_>, &str)| part.as_ref().starts_with(name);
-        let is_file =
-            parts.len() == 4 && parts.iter().zip(["run=", "host=", "process="]).all(is_named);
-        is_file.then(|| Path::from_iter(self.prefix.parts().chain(parts.into_iter().take(3))))
+        let is_partition = partition.len() == 3
+            && partition.iter().zip(["run=", "host=", "process="]).all(is_named);
+        is_partition.then(|| Path::from_iter(partition.iter().cloned()))
     }
 
-    /// The key of a file of a partition.
-    pub fn key(&self, of: &Manifest, file: &str) -> Path {
-        let partition = of.partition();
-        Path::from_iter(self.prefix.parts().chain(partition.parts())).join(file)
+    /// The key of a place in the set.
+    fn below(&self, place: &Path) -> Path {
+        Path::from_iter(self.prefix.parts().chain(place.parts()))
     }
 
-    /// The directory of a partition; `None` in a bucket.
-    pub fn place(&self, of: &Manifest) -> Option<PathBuf> {
-        Some(self.directory.as_ref()?.join(of.partition().as_ref()))
+    /// The key of a file of a partition, by the name that the file has without a hash.
+    pub fn key(&self, of: &Manifest, plain_name: &str) -> Path {
+        self.below(&of.path_of(plain_name))
+    }
+
+    /// The path of a file of a partition, by the name that the file has without a hash; `None` in a
+    /// bucket.
+    pub fn path(&self, of: &Manifest, plain_name: &str) -> Option<PathBuf> {
+        Some(self.directory.as_ref()?.join(of.path_of(plain_name).as_ref()))
+    }
+
+    /// The directories with files of a partition; none in a bucket.
+    pub fn directories(&self, of: &Manifest) -> BTreeSet<PathBuf> {
+        let names = of.files.keys().map(String::as_str).chain([MANIFEST]);
+        names.filter_map(|name| Some(self.path(of, name)?.parent()?.to_owned())).collect()
+    }
+
+    /// Makes the names in some directories durable, and those of the directories.
+    fn sync_directories(&self, directories: &BTreeSet<PathBuf>) -> Result<()> {
+        let is_in_set =
+            |it: &&FilePath| self.directory.as_ref().is_some_and(|set| it.starts_with(set));
+        let all: BTreeSet<_> =
+            directories.iter().flat_map(|it| it.ancestors().take_while(is_in_set)).collect();
+        all.into_iter().rev().try_for_each(sync::path)
     }
 
     /// Makes a visible partition durable. A bucket's is.
     pub fn sync(&self, of: &Manifest) -> Result<()> {
-        let (Some(directory), Some(place)) = (&self.directory, self.place(of)) else {
-            return Ok(());
-        };
-        sync::files(&place)?;
-        place.ancestors().take_while(|it| it.starts_with(directory)).try_for_each(sync::path)
+        self.sync_directories(&self.directories(of))
     }
 
     /// Removes the partitions of a host that do not stay. An age is seen from now, or from its
@@ -248,8 +299,7 @@ impl Target {
         let mut partitions: BTreeMap<Path, Stored> = BTreeMap::new();
         for object in objects {
             let Some(partition) = self.partition_of(&object.location) else { continue };
-            let parts: Vec<PathPart<'_>> =
-                partition.prefix_match(&self.prefix).into_iter().flatten().collect();
+            let parts: Vec<PathPart<'_>> = partition.parts().collect();
             let started = parts[0].as_ref().strip_prefix("run=").and_then(started_ns);
             if let Some(started) = started.filter(|_| parts[1] == of_host) {
                 let stored = partitions.entry(partition).or_insert(Stored {
@@ -271,43 +321,27 @@ impl Target {
             Keep::Bytes(bytes) => oldest_within(partitions.values(), bytes),
         };
         partitions.retain(|_, stored| stored.started < oldest);
-        for (partition, Stored { files, .. }) in &mut partitions {
-            if self.directory.is_some() {
-                self.remove_directory(partition)?;
-                continue;
-            }
+        for Stored { files, .. } in partitions.values_mut() {
             // Without its manifest, a partition is none. An interrupted removal goes on the next
             // time.
-            files.sort_by_key(|file| file.filename() != Some(MANIFEST));
+            let name = |file: &Path| file.filename().map(str::to_owned).unwrap_or_default();
+            files.sort_by_key(|file| (name(file) != MANIFEST, is_table(&name(file))));
             for file in files {
-                self.store.delete(file).await.with_context(|| format!("cannot remove {file}"))?;
+                self.remove(file).await?;
             }
         }
-        Ok(partitions
-            .into_keys()
-            .map(|it| Path::from_iter(it.prefix_match(&self.prefix).into_iter().flatten()))
-            .collect())
+        Ok(partitions.into_keys().collect())
     }
 
-    /// Removes a partition of a directory. It disappears at once.
-    fn remove_directory(&self, partition: &Path) -> Result<()> {
-        let (Some(directory), Some(parts)) =
-            (&self.directory, partition.prefix_match(&self.prefix))
-        else {
-            return Ok(());
-        };
-        let place = directory.join(Path::from_iter(parts).as_ref());
-        let work = self.work_directory("old")?;
-        fs::rename(&place, work.path().join("old"))
-            .with_context(|| format!("cannot remove {}", place.display()))?;
-        drop(work);
-        // Fails for a directory that holds more.
-        place
-            .ancestors()
-            .skip(1)
-            .take_while(|it| it != directory)
-            .try_for_each(fs::remove_dir)
-            .ok();
+    /// Removes a file, and the directories of its partition that have no other.
+    async fn remove(&self, file: &Path) -> Result<()> {
+        self.store.delete(file).await.with_context(|| format!("cannot remove {file}"))?;
+        let parts = file.prefix_match(&self.prefix).into_iter().flatten();
+        if let Some(directory) = &self.directory {
+            let path = directory.join(Path::from_iter(parts).as_ref());
+            // Fails for a directory that holds more. That of a table stays: engines mount it.
+            path.ancestors().skip(1).take(3).try_for_each(fs::remove_dir).ok();
+        }
         Ok(())
     }
 
@@ -368,48 +402,80 @@ impl Target {
         Ok(())
     }
 
-    /// Makes a partition visible. False if another seal was faster.
-    pub async fn publish(&self, work: WorkDirectory, manifest: &Manifest) -> Result<bool> {
-        match &self.directory {
-            Some(directory) => publish_by_rename(directory, &work, manifest),
-            None => self.upload(&work, manifest).await,
+    /// Makes a partition visible, and durable. False if another seal was faster.
+    pub async fn publish(&self, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
+        let (tables, others): (Vec<_>, Vec<_>) =
+            manifest.files.iter().partition(|(plain_name, _)| is_table(plain_name));
+        if self.directory.is_some() {
+            sync::files(work.path())?;
         }
-    }
-
-    async fn upload(&self, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
-        for SealedFile { name, .. } in manifest.files.values() {
-            let cannot = || format!("cannot write {name} to {}", self.url);
-            self.upload_file(&work.path().join(name), &self.key(manifest, name))
-                .await
-                .with_context(cannot)?;
+        self.put(work, manifest, tables).await?;
+        if let Some(place) = self.path(manifest, MANIFEST).as_deref().and_then(FilePath::parent) {
+            let mut directories = self.directories(manifest);
+            directories.remove(place);
+            self.sync_directories(&directories)?;
+            let above = place.parent().context("a partition has three parts")?;
+            let cannot = || format!("cannot write {}", place.display());
+            fs::create_dir_all(above).with_context(cannot)?;
+            // What is left of the work appears at once.
+            match fs::rename(work.path(), place) {
+                Ok(()) => {
+                    self.sync_directories(&BTreeSet::from([place.to_owned()]))?;
+                    return Ok(true);
+                }
+                // A directory that is not empty is not replaced: another seal was faster, or a part
+                // of a copy is there.
+                Err(_) if place.is_dir() => {}
+                Err(error) => return Err(error).with_context(cannot),
+            }
         }
-        let manifest_bytes = fs::read(work.path().join(MANIFEST))?;
+        self.put(work, manifest, others).await?;
+        let text = fs::read(work.path().join(MANIFEST))?;
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        match self
-            .store
-            .put_opts(&self.key(manifest, MANIFEST), manifest_bytes.into(), options)
-            .await
-        {
-            Ok(_) => Ok(true),
+        match self.store.put_opts(&self.key(manifest, MANIFEST), text.into(), options).await {
+            Ok(_) => self.sync(manifest).map(|()| true),
             Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
             Err(error) => Err(error).with_context(|| format!("cannot write to {}", self.url)),
         }
     }
 
-    /// Removes the files in the visible partition of a bucket that do not belong to it, as an
-    /// interrupted seal leaves them, or one that was slower. Engines that read all files of a name
-    /// would read them. It may fail: `sealed.json` names none.
-    pub async fn remove_unnamed(&self, visible: &Manifest) {
-        if self.directory.is_some() || visible.files.is_empty() {
+    /// Puts files at their places, one after another. One that is there has the same content.
+    async fn put(
+        &self,
+        work: &WorkDirectory,
+        manifest: &Manifest,
+        files: Vec<(&String, &SealedFile)>,
+    ) -> Result<()> {
+        for (plain_name, SealedFile { name, .. }) in files {
+            let from = work.path().join(name);
+            let put = match self.path(manifest, plain_name) {
+                None => self.upload_file(&from, &self.key(manifest, plain_name)).await,
+                Some(path) => rename_into(&from, &path),
+            };
+            put.with_context(|| format!("cannot write {name} to {}", self.url))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the files in the places of a visible partition that do not belong to it, as an
+    /// interrupted seal of some tables leaves them, or one that was slower. Engines that read all
+    /// files of a table would read them. It may fail: `sealed.json` names none.
+    pub async fn remove_unnamed(&self, visible: &Manifest, tables: &[String]) {
+        if visible.files.is_empty() {
             return;
         }
-        let names = visible.files.values().map(|file| file.name.as_str()).chain([MANIFEST]);
+        let names = visible.files.keys().map(String::as_str).chain([MANIFEST]);
         let named: BTreeSet<Path> = names.map(|name| self.key(visible, name)).collect();
-        let place = Path::from_iter(self.prefix.parts().chain(visible.partition().parts()));
-        let Ok(found) = self.store.list(Some(&place)).try_collect::<Vec<_>>().await else { return };
-        for object in found.iter().filter(|object| !named.contains(&object.location)) {
-            if self.store.delete(&object.location).await.is_err() {
-                return;
+        let of_tables = visible.tables.iter().chain(tables).map(|it| visible.place_of_table(it));
+        for place in of_tables.chain([visible.partition()]).collect::<BTreeSet<_>>() {
+            let listed = self.store.list(Some(&self.below(&place))).try_collect::<Vec<_>>().await;
+            let Ok(found) = listed else { return };
+            let found = found.into_iter().map(|object| object.location);
+            let is_unnamed = |key: &Path| !named.contains(key) && self.partition_of(key).is_some();
+            for unnamed in found.filter(is_unnamed) {
+                if self.remove(&unnamed).await.is_err() {
+                    return;
+                }
             }
         }
     }
@@ -530,34 +596,18 @@ fn retry() -> RetryConfig {
     RetryConfig { max_retries: 4, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() }
 }
 
-fn publish_by_rename(
-    directory: &FilePath,
-    work: &WorkDirectory,
-    manifest: &Manifest,
-) -> Result<bool> {
-    let place = directory.join(manifest.partition().as_ref());
-    let parent = place.parent().expect("a partition has three parts");
-    fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
-    sync::files(work.path())?;
-    let cannot = || format!("cannot write {}", place.display());
-    match fs::rename(work.path(), &place) {
-        Ok(()) => return Ok(true),
-        // A directory that is not empty is not replaced: another seal was faster.
-        Err(_) if place.join(MANIFEST).exists() => return Ok(false),
-        Err(error) if !place.is_dir() => return Err(error).with_context(cannot),
-        Err(_) => {}
+/// True for the name of a file of a table in its directory: `events-….parquet`.
+fn is_file_of(table: &str, file: &str) -> bool {
+    let rest = file.strip_prefix(table).filter(|_| is_table(file));
+    rest.is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// Renames a file, into directories that may be new.
+fn rename_into(from: &FilePath, to: &FilePath) -> Result<()> {
+    if let Some(directory) = to.parent() {
+        fs::create_dir_all(directory)?;
     }
-    // A part of a copy. It goes aside, unless another seal has replaced it meanwhile.
-    let aside = work.path().join("incomplete");
-    fs::create_dir(&aside)?;
-    fs::rename(&place, &aside).with_context(cannot)?;
-    if aside.join(MANIFEST).exists() {
-        fs::rename(&aside, &place).with_context(cannot)?;
-        return Ok(false);
-    }
-    fs::remove_dir_all(&aside).with_context(cannot)?;
-    fs::rename(work.path(), &place).with_context(cannot)?;
-    Ok(true)
+    Ok(fs::rename(from, to)?)
 }
 
 /// True if an open file is still at its path.
@@ -578,7 +628,7 @@ mod tests {
 
     /// Seals a content that no seal before has published when this one begins.
     async fn seal(target: &Target, content: &str) -> (bool, Manifest) {
-        let fields = r#"{"schema_version":2,"run":"a","host":"b","process":"c","events":0,"bytes":0,"tables":["events"]}"#;
+        let fields = r#"{"layout_version":3,"schema_version":2,"run":"a","host":"b","process":"c","events":0,"bytes":0,"tables":["events"]}"#;
         let mut manifest = Manifest::from_json(fields.as_bytes()).expect("it is a manifest");
         let work = target.work_directory(&manifest.process).expect("there is room");
         fs::write(work.path().join("events.parquet"), content).expect("there is room");
@@ -586,10 +636,10 @@ mod tests {
         manifest.files.insert("events.parquet".to_owned(), file);
         let text = manifest.to_json().expect("it is JSON");
         fs::write(work.path().join(MANIFEST), text).expect("there is room");
-        let is_new = target.publish(work, &manifest).await.expect("the store takes it");
+        let is_new = target.publish(&work, &manifest).await.expect("the store takes it");
         let visible =
             target.manifest(&manifest).await.expect("it can be read").expect("it is published");
-        target.remove_unnamed(&visible).await;
+        target.remove_unnamed(&visible, &[]).await;
         (is_new, visible)
     }
 
@@ -605,7 +655,7 @@ mod tests {
         assert!(!is_new && visible == long);
         let partitions = target.partitions("").await.expect("it can be read");
         assert_eq!((partitions.complete, partitions.unreadable), (vec![long.clone()], Vec::new()));
-        let key = target.key(&long, &long.files["events.parquet"].name);
+        let key = target.key(&long, "events.parquet");
         let read =
             store.get(&key).await.expect("it is there").bytes().await.expect("it can be read");
         assert_eq!(read, "a whole recording");

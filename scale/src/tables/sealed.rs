@@ -17,9 +17,9 @@ use futures::TryStreamExt;
 use object_store::path::Path;
 
 use crate::panics::caught;
-use crate::seal::Manifest;
 use crate::seal::checked_store::{CheckedStore, SealedFiles, is_damaged};
 use crate::seal::target::{Partitions, Target, split};
+use crate::seal::{Manifest, table_file};
 
 /// A sealed set: a directory or a bucket, and its complete partitions.
 #[derive(Clone, Debug)]
@@ -82,8 +82,8 @@ impl SealedSet {
 
     /// True for a file in one of its partitions.
     pub fn has_file(&self, file: &FilePath) -> bool {
-        let place = |partition: &Manifest| self.target.place(partition);
-        self.partitions.iter().filter_map(place).any(|place| file.starts_with(place))
+        let directories = |partition: &Manifest| self.target.directories(partition);
+        self.partitions.iter().flat_map(directories).any(|it| file.starts_with(it))
     }
 
     /// The names of the tables.
@@ -128,14 +128,13 @@ impl SealedSet {
     /// Compares the whole files of a table with their checksums, for an engine that reads them
     /// itself.
     pub fn check_table(&self, name: &str) -> Result<()> {
-        let file = format!("{name}.parquet");
+        let file = table_file(name);
         for partition in &self.partitions {
-            let Some((sealed, place)) =
-                partition.files.get(&file).zip(self.target.place(partition))
+            let Some((sealed, path)) =
+                partition.files.get(&file).zip(self.target.path(partition, &file))
             else {
                 continue;
             };
-            let path = place.join(&sealed.name);
             let checked = File::open(&path)
                 .map_err(anyhow::Error::from)
                 .and_then(|file| sealed.check_file(&file));
@@ -182,7 +181,7 @@ impl SealedSet {
 
     /// The key of a table in a partition.
     fn key(&self, partition: &Manifest, name: &str) -> Path {
-        self.target.key(partition, partition.file_name(&format!("{name}.parquet")))
+        self.target.key(partition, &table_file(name))
     }
 
     /// The file of a table in a partition.
@@ -224,10 +223,7 @@ fn files_of(target: &Target, partitions: &[Manifest]) -> SealedFiles {
     let of = |partition: &Manifest| {
         let names = partition.table_files().collect::<Vec<_>>();
         let sealed = |name: &String| partition.files.get(name).cloned().map(Arc::new);
-        names
-            .iter()
-            .map(|name| (target.key(partition, partition.file_name(name)), sealed(name)))
-            .collect::<Vec<_>>()
+        names.iter().map(|name| (target.key(partition, name), sealed(name))).collect::<Vec<_>>()
     };
     partitions.iter().flat_map(of).collect()
 }

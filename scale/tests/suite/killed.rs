@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 
-use crate::fixture::{CALLS, S3, directory, python_with, rows_of, spool};
-use crate::seal::partitions;
+use crate::fixture::{CALLS, S3, directory, metaspy, python_with, rows_of, spool};
+use crate::seal::{assert_has_what_is_named, files_of, partitions};
 use crate::ship::{recordings, ship, text};
 
 /// System calls that change a directory or a file, or that make a change durable.
@@ -19,26 +19,26 @@ const SENDS: [&str; 2] = ["sendto", "writev"];
 /// Calls of one kind at most. Each thread counts its own.
 const MOST: usize = 200;
 
-/// The files of a set, by their names, which have the hashes of their contents. `recordings` has
-/// the recording's path.
+/// The files of the partitions of a set, by their names, which have the hashes of their contents.
+/// `recordings` has the recording's path.
 fn files(set: &Path) -> BTreeSet<String> {
-    let mut files = BTreeSet::new();
-    for partition in partitions(set) {
-        for entry in fs::read_dir(&partition).expect("it was sealed") {
-            let name = entry.expect("a name").file_name().to_string_lossy().into_owned();
-            files.insert(if name.starts_with("recordings-") {
-                "recordings".to_owned()
-            } else {
-                name
-            });
-        }
-    }
-    files
+    let name = |path: PathBuf| {
+        let name = path.file_name().expect("it has one").to_string_lossy().into_owned();
+        if name.starts_with("recordings-") { "recordings".to_owned() } else { name }
+    };
+    partitions(set).iter().flat_map(|partition| files_of(partition)).map(name).collect()
 }
 
 /// Ships under `strace`, which kills the process at the `at`-th call of a kind. True if there were
 /// fewer.
-fn ship_until(call: &str, at: usize, dir: &Path, to: &str, variables: &[(&str, &str)]) -> bool {
+fn ship_until(
+    call: &str,
+    at: usize,
+    dir: &Path,
+    to: &str,
+    further: &[&str],
+    variables: &[(&str, &str)],
+) -> bool {
     let inject = format!("inject={call}:signal=KILL:when={at}");
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject]);
@@ -50,6 +50,7 @@ fn ship_until(call: &str, at: usize, dir: &Path, to: &str, variables: &[(&str, &
         "--once",
     ]);
     let output = command
+        .args(further)
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .output()
@@ -85,12 +86,15 @@ fn a_kill_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
                 (base.join(format!("{call}-{at}")), base.join(format!("{call}-{at}-set")));
             fs::create_dir(&dir).expect("there is room");
             fs::write(dir.join("tree-0.spy"), &recording).expect("there is room");
-            let is_whole = ship_until(call, at, &dir, &target.display().to_string(), &[]);
+            let is_whole = ship_until(call, at, &dir, &target.display().to_string(), &[], &[]);
             let is_sealed = target.exists()
                 && partitions(&target).iter().any(|it| it.join("sealed.json").is_file());
             assert!(is_sealed || recordings(&dir) == 1, "{call} {at}: the recording is lost");
             if is_sealed {
                 assert_eq!(files(&target), expected, "{call} {at}: a part is visible");
+            } else if target.exists() {
+                let read = text(&metaspy(&["query", "SELECT 1", &target.display().to_string()]));
+                assert!(read.contains("there is no recording in"), "{call} {at}: {read}");
             }
             let output = ship(&dir, &target, &[]);
             assert!(
@@ -99,8 +103,7 @@ fn a_kill_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
                 text(&output)
             );
             assert_eq!(files(&target), expected, "{call} {at}");
-            let left = fs::read_dir(&target).expect("it is there").count();
-            assert_eq!(left, 1, "{call} {at}: only the run is left");
+            assert_has_what_is_named(&target);
             [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
             if is_whole {
                 return;
@@ -121,6 +124,54 @@ fn a_kill_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
 }
 
 #[test]
+fn a_kill_at_any_step_of_a_removal_leaves_nothing_half_visible() {
+    if !can_trace() {
+        println!("SKIPPED: kills at system calls: no strace, or it may not trace");
+        return;
+    }
+    let (dir, base) = (spool("kills old", 2), directory("kills of removals"));
+    let older = dir.join("tree-1.spy");
+    let mut bytes = fs::read(&older).expect("it is there");
+    let at = metaspy_core::format::superblock::STARTED_NS * 8;
+    bytes[at..at + 8].copy_from_slice(&1_u64.to_le_bytes());
+    fs::write(older, bytes).expect("there is room");
+    let sealed = base.join("sealed");
+    assert!(ship(&dir, &sealed, &["--host", "own"]).status.success() && recordings(&dir) == 0);
+    let keep = ["--host", "own", "--keep", "1d"];
+    let mut kills = 0;
+    for call in ["unlink", "rmdir"] {
+        for at in 1..MOST {
+            let target = base.join(format!("{call}-{at}"));
+            let copied = Command::new("cp").arg("-a").args([&sealed, &target]).status();
+            assert!(copied.expect("there is cp").success());
+            let to = target.display().to_string();
+            if ship_until(call, at, &dir, &to, &keep, &[]) {
+                break;
+            }
+            kills += 1;
+            let output = metaspy(&["query", "--format", "csv", "SELECT count(*) FROM events", &to]);
+            let rows = String::from_utf8_lossy(&output.stdout).into_owned();
+            let is_whole = rows.ends_with(&format!("\n{CALLS}\n"))
+                || rows.ends_with(&format!("\n{}\n", 2 * CALLS));
+            let is_reported = text(&output).contains("has no sealed.json");
+            let code = if is_reported { 1 } else { 0 };
+            assert!(
+                is_whole && output.status.code() == Some(code),
+                "{call} {at}: {}",
+                text(&output)
+            );
+            assert!(ship(&dir, &target, &keep).status.success());
+            assert_has_what_is_named(&target);
+            assert_eq!(rows_of("SELECT count(*) FROM events", &target), [CALLS.to_string()]);
+            fs::remove_dir_all(target).expect("it is ours");
+        }
+    }
+    println!("{kills} kills");
+    assert!(kills > 10, "{kills} kills");
+    [dir, base].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
 fn a_kill_at_any_message_to_a_bucket_loses_and_duplicates_nothing() {
     let (Some(python), true) = (python_with("moto"), can_trace()) else {
         println!(
@@ -137,7 +188,7 @@ fn a_kill_at_any_message_to_a_bucket_loses_and_duplicates_nothing() {
         for at in 1..MOST {
             let set = format!("s3://spies/{call}-{at}");
             fs::write(first.join("tree-0.spy"), &recording).expect("there is room");
-            let is_whole = ship_until(call, at, &first, &set, &variables);
+            let is_whole = ship_until(call, at, &first, &set, &[], &variables);
             if recordings(&first) == 0 {
                 let (code, rows) =
                     server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", &set]);

@@ -9,7 +9,7 @@ use metaspy_core::format::{BLOCK_BYTES, superblock};
 use crate::fixture::{
     S3, directory, metaspy, printed, python_with, record_odd, recording, rows, rows_of,
 };
-use crate::seal::{file, partitions};
+use crate::seal::{file, partition, partitions};
 use crate::ship::text;
 
 /// Queries whose results must not depend on a seal and a restoration.
@@ -48,11 +48,7 @@ fn a_restored_recording_is_the_one_that_was_sealed() {
     // The second time it is there; a part of the set is named by its path.
     let before =
         fs::metadata(&paths[0]).expect("it is there").modified().expect("the system has times");
-    let run = fs::read_dir(&set)
-        .expect("it is a set")
-        .map(|it| it.expect("a name").path())
-        .next()
-        .expect("one run");
+    let run = partition(Path::new(&set)).ancestors().nth(2).expect("it is in a run").to_owned();
     assert_eq!(restored(&run.display().to_string(), &to), paths);
     assert_eq!(
         fs::metadata(&paths[0]).expect("it is there").modified().expect("as before"),

@@ -7,6 +7,7 @@ use std::process::Command;
 use crate::fixture::{
     CALLS, S3, directory, metaspy, printed, python_with, recording, rows, rows_of, spool,
 };
+use crate::ship::unchecked;
 
 /// Queries whose results must not depend on where the rows are.
 const QUERIES: &[&str] = &[
@@ -45,15 +46,55 @@ pub fn partition(target: &Path) -> PathBuf {
     found.remove(0)
 }
 
+/// The files below a directory.
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(directory).expect("it is there").map(|it| it.expect("a name").path());
+    let of = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
+    paths.flat_map(of).collect()
+}
+
+/// The files of a partition: beside its manifest, and in the directories of tables.
+pub fn files_of(partition: &Path) -> Vec<PathBuf> {
+    let set = partition.ancestors().nth(3).expect("it is in a set");
+    let place = partition.strip_prefix(set).expect("it is in a set");
+    let mut files = files_below(set);
+    files.retain(|path| path.parent().is_some_and(|it| it.ends_with(place)));
+    files
+}
+
 /// The file of a partition whose name begins so: the hash of its content follows.
 pub fn file(partition: &Path, name: &str) -> PathBuf {
     let begin = format!("{name}-");
-    let mut names =
-        fs::read_dir(partition).expect("it was sealed").map(|entry| entry.expect("a name").path());
     let is_it = |path: &PathBuf| {
         path.file_name().is_some_and(|it| it.to_string_lossy().starts_with(&begin))
     };
-    names.find(is_it).unwrap_or_else(|| panic!("{} has no {begin}…", partition.display()))
+    let found = files_of(partition).into_iter().find(is_it);
+    found.unwrap_or_else(|| panic!("{} has no {begin}…", partition.display()))
+}
+
+/// Fails unless a set has the files that its manifests name, where their layout has them, and no
+/// other.
+pub fn assert_has_what_is_named(set: &Path) {
+    let mut named = Vec::new();
+    // A removal that was killed leaves empty directories.
+    for partition in partitions(set).into_iter().filter(|it| it.join("sealed.json").exists()) {
+        let manifest = partition.join("sealed.json");
+        let text = fs::read(&manifest).expect("it was sealed");
+        let fields: serde_json::Value = serde_json::from_slice(&text).expect("it is JSON");
+        assert_eq!(fields["layout_version"], 3);
+        let place = partition.strip_prefix(set).expect("it is in the set");
+        for (plain_name, file) in fields["files"].as_object().expect("it has files") {
+            let directory = match plain_name.strip_suffix(".parquet") {
+                Some(table) => set.join(table).join(place),
+                None => partition.clone(),
+            };
+            named.push(directory.join(file["name"].as_str().expect("it has a name")));
+        }
+        named.push(manifest);
+    }
+    let mut found = files_below(set);
+    [&mut named, &mut found].iter_mut().for_each(|paths| paths.sort());
+    assert_eq!(found, named);
 }
 
 /// The exit code of a query on a set, and its report.
@@ -97,8 +138,7 @@ fn a_flipped_bit_in_any_file_is_found_and_the_file_is_named() {
     seal(&target, "here");
     let place = partition(&target);
     let restored = target.with_extension("restored");
-    for entry in fs::read_dir(&place).expect("it was sealed") {
-        let path = entry.expect("a name").path();
+    for path in files_of(&place) {
         let name = path.file_name().expect("it has one").to_string_lossy().into_owned();
         let sealed = fs::read(&path).expect("it was sealed");
         let mut flipped = sealed.clone();
@@ -284,26 +324,31 @@ fn seals_at_once_publish_one_partition() {
     }
     partition(&target);
     assert_eq!(rows_of("SELECT count(*) FROM events", &target), [CALLS.to_string()]);
-    let left: Vec<_> = fs::read_dir(&target)
-        .expect("it is there")
-        .map(|it| it.expect("a name").file_name())
-        .collect();
-    assert_eq!(left.len(), 1, "{left:?}");
+    assert_has_what_is_named(&target);
     fs::remove_dir_all(target).expect("it is ours");
 }
 
 #[test]
 fn an_interrupted_seal_is_invisible_and_removed() {
-    let target = directory("interrupted");
+    let (target, other) = (directory("interrupted"), directory("not interrupted"));
+    seal(&other, "here");
+    let place = partition(&other).strip_prefix(&other).expect("it is in the set").to_owned();
+    for (name, content) in [("events/", "events-0.parquet"), ("links/", "links-0.parquet")] {
+        let place = target.join(name).join(&place);
+        fs::create_dir_all(&place).expect("there is room");
+        fs::write(place.join(content), "of a seal before").expect("there is room");
+    }
+    let (code, error) = query("SELECT 1", &target);
+    assert!(code == Some(2) && error.contains("there is no recording in"), "{error}");
     // As a killed seal leaves it: a directory, and a lock that its process no longer holds.
     let left = target.join(".sealing-tree-1-1-0");
     fs::create_dir(&left).expect("there is room");
     fs::write(left.join("events.parquet"), "half").expect("there is room");
     fs::write(target.join(".sealing-tree-1-1-0.lock"), "").expect("there is room");
     seal(&target, "here");
-    assert!(!left.exists() && !target.join(".sealing-tree-1-1-0.lock").exists());
+    assert_has_what_is_named(&target);
     assert_eq!(rows_of("SELECT count(*) FROM events", &target), [CALLS.to_string()]);
-    fs::remove_dir_all(target).expect("it is ours");
+    [target, other].iter().for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
 }
 
 #[test]
@@ -340,6 +385,9 @@ fn a_partition_without_its_manifest_is_left_out_and_is_sealed_again() {
     seal(&target, "there");
     assert_eq!(rows_of("SELECT count(*) FROM events", &target), [(2 * CALLS).to_string()]);
     assert_eq!(query("SELECT count(*) FROM events", &target), (Some(0), String::new()));
+    assert_has_what_is_named(&target);
+    let (code, error) = query("SELECT count(*) FROM events", &target.join("events"));
+    assert!(code == Some(2) && error.contains("name the directory above it"), "{error}");
     [target, restored]
         .iter()
         .for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
@@ -365,10 +413,9 @@ fn equal_recordings_have_equal_files() {
     let (one, other) = (directory("equal one"), directory("equal other"));
     let names = |target: &Path| {
         seal(target, "here");
-        let entries = fs::read_dir(partition(target)).expect("it was sealed");
-        let mut names: Vec<_> = entries.map(|entry| entry.expect("a name").file_name()).collect();
-        names.sort();
-        names
+        let mut files = files_of(&partition(target));
+        files.sort();
+        files.iter().map(|path| path.file_name().map(ToOwned::to_owned)).collect::<Vec<_>>()
     };
     assert_eq!(
         names(&one),
@@ -378,36 +425,64 @@ fn equal_recordings_have_equal_files() {
     [one, other].iter().for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
 }
 
-/// A set of an older metaspy: its files have no hash in their names and no checksums.
+/// A partition of an older metaspy: its files have no hash in their names and no checksums.
 const OLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/older");
 
-#[test]
-fn a_set_of_an_older_version_is_read() {
-    let target = directory("older");
+/// Adds the older partition to a set, which is version 1 of the layout.
+fn add_version_1(set: &Path) {
     let manifest = fs::read(format!("{OLDER}/sealed.json")).expect("it is there");
     let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("it is JSON");
     assert!(manifest["schema_version"] == 1 && manifest["files"].is_null(), "{manifest}");
     let part = |name: &str| format!("{name}={}", manifest[name].as_str().expect("it is a name"));
-    let place = target.join(part("run")).join(part("host")).join(part("process"));
+    let place = set.join(part("run")).join(part("host")).join(part("process"));
     fs::create_dir_all(&place).expect("there is room");
-    for entry in fs::read_dir(OLDER).expect("it is there").map(|entry| entry.expect("a name")) {
-        fs::copy(entry.path(), place.join(entry.file_name())).expect("there is room");
+    for path in files_below(Path::new(OLDER)) {
+        fs::copy(&path, place.join(path.file_name().expect("it has one"))).expect("there is room");
     }
+}
+
+/// Moves the files of a partition to their places in version 2 of the layout: beside the manifest.
+fn make_version_2(partition: &Path) {
+    for path in files_of(partition) {
+        let name = path.file_name().expect("it has one");
+        fs::rename(&path, partition.join(name)).expect("it is ours");
+    }
+    let manifest = partition.join("sealed.json");
+    let text = fs::read_to_string(&manifest).expect("it was sealed");
+    let older = text.replace("\"layout_version\": 3", "\"layout_version\": 2");
+    assert_ne!(older, text);
+    fs::write(manifest, unchecked(&older)).expect("it is ours");
+}
+
+#[test]
+fn partitions_of_older_versions_are_read_alone_and_beside_new_ones() {
+    let target = directory("older");
+    add_version_1(&target);
     let counts =
         "SELECT site, outcome, count(*) FROM events GROUP BY site, outcome ORDER BY site, outcome";
-    let expected = ["pay,failed,3", "pay,returned,27", "ship,instant,5"]
-        .map(|row| format!("shop::Order::{row}"));
-    assert_eq!(
-        rows_of(counts, &target),
-        [&expected[..], &["shop::day,returned,1".to_owned()]].concat()
-    );
+    let of_shop = [
+        "Order::pay,failed,3",
+        "Order::pay,returned,27",
+        "Order::ship,instant,5",
+        "day,returned,1",
+    ];
+    assert_eq!(rows_of(counts, &target), of_shop.map(|row| format!("shop::{row}")));
     assert_eq!(rows_of("SELECT sum(calls) FROM tallies", &target), ["36"]);
-    // A new set beside it is one table with it.
+    seal(&target, "there");
+    let there = partitions(&target).into_iter().find(|it| it.to_string_lossy().contains("=there"));
+    let there = there.expect("it was sealed");
+    make_version_2(&there);
+    assert_eq!(rows_of("SELECT sum(calls) FROM tallies", &there), [CALLS.to_string()]);
+    assert!(seal(&target, "there").contains("already sealed"));
+    // A new partition beside them is one table with them.
     seal(&target, "here");
-    assert_eq!(rows_of("SELECT count(*) FROM events", &target), [(36 + CALLS).to_string()]);
+    let all = 36 + 2 * CALLS;
+    assert_eq!(rows_of("SELECT count(*) FROM events", &target), [all.to_string()]);
+    assert_eq!(rows_of("SELECT sum(calls) FROM tallies", &target), [all.to_string()]);
     // A column that the older one lacks is null.
-    let new = "SELECT host <> 'here' AS older, count(*), count(trace) FROM events GROUP BY older ORDER BY older";
-    assert_eq!(rows_of(new, &target), [format!("false,{CALLS},0"), "true,36,0".to_owned()]);
+    let new = "SELECT host, count(*), count(trace) FROM events GROUP BY host ORDER BY host";
+    let expected = [format!("here,{CALLS},0"), format!("there,{CALLS},0"), "web-7,36,0".into()];
+    assert_eq!(rows_of(new, &target), expected);
     let restored = target.with_extension("restored");
     let paths = printed(&[
         "restore",
@@ -415,7 +490,7 @@ fn a_set_of_an_older_version_is_read() {
         "--to",
         &restored.display().to_string(),
     ]);
-    assert_eq!(paths.lines().count(), 2);
+    assert_eq!(paths.lines().count(), 3);
     [target, restored]
         .iter()
         .for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
@@ -452,6 +527,28 @@ fn a_bucket_holds_what_a_directory_holds() {
     assert!(code == Some(2) && text.contains("no sealed recording"), "{text}");
 }
 
+/// Runs a program of Python on a set, and returns the lines that it prints.
+fn python_on(python: &Path, program: &str, set: &Path, further: &[&str]) -> Vec<String> {
+    let mut command = Command::new(python);
+    let output = command.args(["-c", program]).arg(set).args(further).output().expect("it starts");
+    assert!(output.status.success(), "{further:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+/// Adds a file of events to a set that has other columns: that of a metaspy before.
+fn add_older_events(set: &Path) {
+    let older = set.join("events/run=20260101T000000.000000000Z/host=web-7/process=shop-1");
+    fs::create_dir_all(&older).expect("there is room");
+    fs::copy(format!("{OLDER}/events.parquet"), older.join("events-older.parquet"))
+        .expect("there is room");
+}
+
+/// The rows of an engine that mounts the directory of events: those of the older file, of the
+/// recording, and of a process by which one file of two is chosen.
+fn counts_of_mounted() -> Vec<String> {
+    vec!["36".to_owned(), CALLS.to_string(), "36 1".to_owned()]
+}
+
 #[test]
 fn duckdb_reads_the_same_rows() {
     let Some(python) = python_with("duckdb") else {
@@ -462,42 +559,44 @@ fn duckdb_reads_the_same_rows() {
     seal(&target, "rack/7");
     let script = "import csv, duckdb, sys\n\
         for table in ['events', 'tallies', 'subjects', 'relations', 'sites']:\n\
-        \x20   duckdb.sql(f\"CREATE VIEW {table} AS SELECT * FROM read_parquet('{sys.argv[1]}/*/*/*/{table}-*.parquet')\")\n\
+        \x20   duckdb.sql(f\"CREATE VIEW {table} AS SELECT * FROM read_parquet('{sys.argv[1]}/{table}/**/*.parquet', hive_partitioning=true)\")\n\
         csv.writer(sys.stdout, lineterminator='\\n').writerows(duckdb.sql(sys.argv[2]).fetchall())\n";
-    // Names of partitions exclude files, and a set that lacks a column is read beside one that has
-    // it.
-    let older = target.join("run=20260101T000000.000000000Z/host=web-7/process=shop-1");
-    fs::create_dir_all(&older).expect("there is room");
-    fs::copy(format!("{OLDER}/events.parquet"), older.join("events-older.parquet"))
-        .expect("there is room");
-    let pruned = "import duckdb, sys\n\
-        events = f\"read_parquet('{sys.argv[1]}/*/*/*/events-*.parquet', hive_partitioning=true, union_by_name=true)\"\n\
-        for host in ['web-7', 'rack/7']:\n\
-        \x20   sql = f\"SELECT count(*), count(trace) FROM {events} WHERE host = '{host}'\"\n\
-        \x20   print(*duckdb.sql(sql).fetchall()[0], 'Scanning Files: 1/2' in duckdb.sql('EXPLAIN ANALYZE ' + sql).fetchall()[0][1])\n";
-    let output = Command::new(&python)
-        .args(["-c", pruned, &target.display().to_string()])
-        .output()
-        .expect("it starts");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        format!("36 0 True\n{CALLS} 0 True\n"),
-        "{error}"
-    );
-    fs::remove_dir_all(older.ancestors().nth(2).expect("it has one")).expect("it is ours");
     for query in QUERIES {
-        let mut command = Command::new(&python);
-        let output = command
-            .args(["-c", script, &target.display().to_string(), query])
-            .output()
-            .expect("it starts");
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{query}: {error}");
-        let found: Vec<String> =
-            String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
-        assert_eq!(found, rows(query), "{query}");
+        assert_eq!(python_on(&python, script, &target, &[query]), rows(query), "{query}");
     }
+    add_older_events(&target);
+    let mounted = "import duckdb, sys\n\
+        events = f\"read_parquet('{sys.argv[1]}/events/**/*.parquet', hive_partitioning=true, union_by_name=true)\"\n\
+        for host in ['web-7', 'rack/7']:\n\
+        \x20   print(duckdb.sql(f\"SELECT count(*) FROM {events} WHERE host = '{host}' AND trace IS NULL\").fetchall()[0][0])\n\
+        sql = f\"SELECT count(*), sum(event) FROM {events} WHERE process = 'shop-1'\"\n\
+        plan = duckdb.sql('EXPLAIN ANALYZE ' + sql).fetchall()[0][1]\n\
+        print(duckdb.sql(sql).fetchall()[0][0], plan.split('Scanning Files: ')[1].split('/2')[0])\n";
+    assert_eq!(python_on(&python, mounted, &target, &[]), counts_of_mounted());
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
+fn pyarrow_mounts_a_table() {
+    let Some(python) = python_with("pyarrow.dataset") else {
+        println!("SKIPPED: pyarrow: no Python with it; set METASPY_PYTHON");
+        return;
+    };
+    let target = directory("pyarrow");
+    seal(&target, "rack/7");
+    // A file that lacks a column, beside a newer one.
+    let mounted = "import os, sys, pyarrow.dataset as ds, pyarrow.parquet as pq\n\
+        [newest] = ds.dataset(sys.argv[1] + '/events', format='parquet').files\n\
+        older = sys.argv[1] + '/events/run=20260101T000000.000000000Z/host=7/process=shop-1'\n\
+        os.makedirs(older)\n\
+        rows = pq.ParquetFile(newest).read().slice(0, 36).drop_columns(['trace'])\n\
+        pq.write_table(rows, older + '/events-older.parquet')\n\
+        events = ds.dataset(sys.argv[1] + '/events', schema=pq.read_schema(newest), partitioning='hive')\n\
+        for host in ['7', 'rack/7']:\n\
+        \x20   print(events.count_rows(filter=(ds.field('host') == host) & ds.field('trace').is_null()))\n\
+        of_shop = ds.field('process') == 'shop-1'\n\
+        print(events.count_rows(filter=of_shop), len(list(events.get_fragments(of_shop))))\n";
+    assert_eq!(python_on(&python, mounted, &target, &[]), counts_of_mounted());
     fs::remove_dir_all(target).expect("it is ours");
 }
 
@@ -507,14 +606,17 @@ fn a_cluster_of_spark_reads_the_same_rows_though_an_executor_is_killed() {
         println!("SKIPPED: spark: no Python with pyspark; set METASPY_PYTHON");
         return;
     };
-    let target = directory("spark");
+    let (target, mounted) = (directory("spark"), directory("spark mounted"));
     seal(&target, "rack/7");
+    seal(&mounted, "rack/7");
+    add_older_events(&mounted);
     let slow = "SELECT site, count(*) FROM (SELECT /*+ REPARTITION(8) */ * FROM events) \
                 CROSS JOIN (SELECT explode(sequence(1, 2000))) GROUP BY site ORDER BY site";
     let expected = rows("SELECT site, 2000 * count(*) FROM events GROUP BY site ORDER BY site");
     let mut command = Command::new(&python);
-    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/spark.py")).arg(&target);
-    let output = command.args(QUERIES).arg(slow).output().expect("it starts");
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/spark.py"));
+    let output =
+        command.arg(&mounted).arg(&target).args(QUERIES).arg(slow).output().expect("it starts");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     let printed = String::from_utf8_lossy(&output.stdout);
@@ -525,12 +627,15 @@ fn a_cluster_of_spark_reads_the_same_rows_though_an_executor_is_killed() {
             _ => found.push(Vec::new()),
         }
     }
-    assert_eq!(found.len(), QUERIES.len() + 1, "{printed}");
+    assert_eq!(found.len(), QUERIES.len() + 2, "{printed}");
+    assert_eq!(found.remove(0), counts_of_mounted());
     for (query, found) in QUERIES.iter().zip(&found) {
         assert_eq!(found, &rows(query), "{query}");
     }
     assert_eq!(found.last(), Some(&expected.iter().map(String::as_str).collect()));
-    fs::remove_dir_all(target).expect("it is ours");
+    [target, mounted]
+        .iter()
+        .for_each(|directory| fs::remove_dir_all(directory).expect("it is ours"));
 }
 
 #[test]

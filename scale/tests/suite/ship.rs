@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use metaspy_reader::Store;
 
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, rows_of, spool};
-use crate::seal::{file, partition, partitions};
+use crate::seal::{assert_has_what_is_named, file, files_of, partition, partitions};
 
 /// The number of recordings in a directory.
 pub fn recordings(dir: &Path) -> usize {
@@ -196,9 +196,8 @@ fn old_partitions_of_this_host_are_removed() {
     let of_host = partitions(&target)
         .into_iter()
         .filter(|place| place.display().to_string().contains("host=sized"));
-    let files = of_host.flat_map(|place| fs::read_dir(place).expect("it was sealed"));
-    let bytes: u64 =
-        files.map(|file| file.and_then(|file| file.metadata()).expect("it is there").len()).sum();
+    let files = of_host.flat_map(|place| files_of(&place));
+    let bytes: u64 = files.map(|file| file.metadata().expect("it is there").len()).sum();
     for (keep, stay) in [(format!("{}B", bytes * 3 / 4), 2), ("1KiB".into(), 1)] {
         let output = ship(&sizes, &target, &["--host", "sized", "--keep", &keep]);
         assert_eq!(
@@ -209,6 +208,7 @@ fn old_partitions_of_this_host_are_removed() {
         );
         assert_eq!(rows_of(counts, &target), ["other,3", "own,1", &format!("sized,{stay}")]);
     }
+    assert_has_what_is_named(&target);
     fs::remove_dir_all(sizes).expect("it is ours");
     if let Some(python) = python_with("moto") {
         let server = S3::start(&python);
@@ -252,11 +252,7 @@ fn a_kill_at_any_time_loses_and_duplicates_nothing() {
     assert!(output.status.success() && recordings(&dir) == 0, "{}", text(&output));
     let counts = rows_of("SELECT count(*) FROM events GROUP BY process", &target);
     assert_eq!(counts, vec![CALLS.to_string(); 6]);
-    let left: Vec<_> = fs::read_dir(&target)
-        .expect("it is there")
-        .map(|it| it.expect("a name").file_name())
-        .collect();
-    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".sealing")), "{left:?}");
+    assert_has_what_is_named(&target);
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
 
@@ -399,22 +395,24 @@ fn a_recording_is_removed_when_its_partition_is_on_the_disk() {
     let at = |line: &str| {
         lines.iter().position(|it| it == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"))
     };
-    let last = |line: &str| {
-        lines.iter().rposition(|it| it == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"))
-    };
     let place = partition(&target);
     let (renamed, removed) =
         (at(&format!("rename {}", place.display())), at(&format!("unlink {from}/tree-0.spy")));
-    for file in
-        fs::read_dir(&place).expect("it is sealed").map(|it| it.expect("a name").file_name())
-    {
-        let end = format!("/{}", file.display());
+    for path in files_of(&place) {
+        let end = format!("/{}", path.file_name().expect("it has one").display());
         let synced = lines.iter().position(|it| it.starts_with("sync ") && it.ends_with(&end));
-        assert!(synced.is_some_and(|at| at < renamed), "{end}: {lines:#?}");
-    }
-    for directory in place.ancestors().skip(1).take_while(|it| it.starts_with(&target)) {
-        let synced = last(&format!("sync {}", directory.display()));
-        assert!(renamed < synced && synced < removed, "{}: {lines:#?}", directory.display());
+        let is_beside_manifest = path.starts_with(&place);
+        let appeared =
+            if is_beside_manifest { renamed } else { at(&format!("rename {}", path.display())) };
+        assert!(synced.is_some_and(|at| at < appeared), "{end}: {lines:#?}");
+        // The tables are there before the manifest, and the manifest before the recording goes.
+        let begin = if is_beside_manifest { renamed } else { appeared };
+        let end = if is_beside_manifest { removed } else { renamed };
+        for directory in path.ancestors().skip(1).take_while(|it| it.starts_with(&target)) {
+            let line = format!("sync {}", directory.display());
+            let is_synced = (begin..end).any(|at| lines[at] == line);
+            assert!(is_synced, "{}: {lines:#?}", directory.display());
+        }
     }
     assert!(at(&format!("sync {}", above.join("new").display())) < removed);
     let restored = run(&["restore", &to, "--to", &watch.join("restored").display().to_string()]);

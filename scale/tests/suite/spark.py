@@ -1,6 +1,6 @@
-"""Runs queries on a sealed set, on a cluster of two executors of Spark. Prints a line `-- N` before the rows of each.
+"""Runs queries on sealed sets, on a cluster of two executors of Spark. Prints a line `-- N` before the rows of each.
 
-spark.py SET QUERY… ; an executor is killed during the last query.
+spark.py MOUNTED SET QUERY… ; the first set has files of two versions, and an executor is killed during the last query.
 """
 
 import csv
@@ -48,7 +48,18 @@ def collect_while_one_is_killed(spark, sql):
     return rows
 
 
-def main(sealed, *queries):
+def print_mounted(spark, sealed):
+    """The rows of hosts in the mounted events, and the rows and the number of files of a process."""
+    events = spark.read.option("mergeSchema", "true").parquet(f"{sealed}/events")
+    for host in ["web-7", "rack/7"]:
+        print(events.where(events.host == host).where("trace IS NULL").count())
+    of_shop = events.where("process = 'shop-1'").select("event")
+    rows = of_shop.collect()
+    scan = of_shop._jdf.queryExecution().executedPlan().collectLeaves().head()
+    print(len(rows), scan.metrics().apply("numFiles").value())
+
+
+def main(mounted, sealed, *queries):
     spark = (
         SparkSession.builder.master("local-cluster[2,1,1024]")
         .config("spark.ui.enabled", "false")
@@ -57,8 +68,10 @@ def main(sealed, *queries):
     )
     spark.sparkContext.setLogLevel("ERROR")
     for table in ["events", "tallies", "subjects", "relations", "sites", "recordings"]:
-        spark.read.parquet(f"{sealed}/*/*/*/{table}-*.parquet").createOrReplaceTempView(table)
+        spark.read.parquet(f"{sealed}/{table}").createOrReplaceTempView(table)
     out = csv.writer(sys.stdout, lineterminator="\n")
+    print("-- mounted")
+    print_mounted(spark, mounted)
     for number, query in enumerate(queries[:-1]):
         print("--", number)
         out.writerows(spark.sql(query).collect())

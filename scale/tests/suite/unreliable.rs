@@ -12,6 +12,7 @@ use metaspy_scale::seal::LAYOUT_VERSION;
 use metaspy_scale::tables::SCHEMA_VERSION;
 
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, spool};
+use crate::seal::partitions;
 use crate::ship::{recordings, unchecked};
 
 /// Listens, and gives each connection to a function with a thread of its own. Returns the address.
@@ -122,14 +123,9 @@ fn a_set_of_a_newer_version_is_refused_with_its_version() {
     let set = dir.display().to_string();
     printed(&["seal", &recording().display().to_string(), "--to", &set, "--host", "old"]);
     printed(&["seal", &recording().display().to_string(), "--to", &set, "--host", "new"]);
-    let run =
-        fs::read_dir(&dir).expect("it is a set").next().expect("one run").expect("a name").path();
-    let new = fs::read_dir(run.join("host=new"))
-        .expect("it is a host")
-        .next()
-        .expect("one process")
-        .expect("a name");
-    let manifest = new.path().join("sealed.json");
+    let places = partitions(&dir).into_iter();
+    let mut new = places.filter(|place| place.display().to_string().contains("host=new"));
+    let manifest = new.next().expect("it was sealed").join("sealed.json");
     let text = fs::read_to_string(&manifest).expect("it is there");
     for (field, known) in [("schema_version", SCHEMA_VERSION), ("layout_version", LAYOUT_VERSION)] {
         let version = |number: u32| format!("\"{field}\": {number}");
