@@ -123,7 +123,6 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     if let Some(before) = before {
         // Its seal may have been killed before it was durable.
         target.sync(&before)?;
-        target.remove_unnamed(&before, &manifest.tables).await;
         return sealed_before(&before, &manifest, target).await;
     }
     let work = target.work_directory(&manifest.process)?;
@@ -151,19 +150,21 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     }
     fs::write(work.path().join(MANIFEST), manifest.to_json()?)?;
     if target.publish(&work, &manifest).await? {
-        target.remove_unnamed(&manifest, &[]).await;
-        return Ok(Sealed::Now(Box::new(manifest)));
+        return Ok(match target.remove_unnamed(&manifest, &[]).await {
+            Ok(()) => Sealed::Now(Box::new(manifest)),
+            Err(error) => left_over(&error),
+        });
     }
     let before = target
         .manifest(&manifest)
         .await?
         .context("another seal was faster, and its partition is gone")?;
     target.sync(&before)?;
-    target.remove_unnamed(&before, &manifest.tables).await;
     sealed_before(&before, &manifest, target).await
 }
 
 async fn sealed_before(before: &Manifest, manifest: &Manifest, target: &Target) -> Result<Sealed> {
+    let removed = target.remove_unnamed(before, &manifest.tables).await;
     if let Some(why) = before.lacks(manifest) {
         let partition = manifest.partition();
         let url = target.url();
@@ -172,7 +173,15 @@ async fn sealed_before(before: &Manifest, manifest: &Manifest, target: &Target) 
         return Ok(Sealed::InPart(why));
     }
     let fault = target.faults_of(before).await?.into_iter().next();
-    Ok(fault.map_or(Sealed::Before, Sealed::InPart))
+    let left = removed.err().map(|error| left_over(&error));
+    Ok(fault.map(Sealed::InPart).or(left).unwrap_or(Sealed::Before))
+}
+
+/// A partition is whole, and other engines read files beside it that do not belong to it.
+fn left_over(error: &anyhow::Error) -> Sealed {
+    Sealed::InPart(format!(
+        "its partition is whole, and files of an interrupted seal are beside it: {error:#}: seal it again"
+    ))
 }
 
 /// The compression of all files.

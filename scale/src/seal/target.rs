@@ -131,11 +131,12 @@ impl Target {
     /// The partitions below a path in the set, in the order of their keys. `""` is all of them. A
     /// set that is in a directory beside the runs is none of this one.
     pub async fn partitions(&self, below: &str) -> Result<Partitions> {
-        let prefix = Path::from_iter(self.prefix.parts().chain(Path::parse(below)?.parts()));
-        let listed = self.store.list(Some(&prefix)).try_collect().await;
-        let objects: Vec<_> = listed.map_err(|error| self.refused(error))?;
-        let mut sizes: BTreeMap<Path, u64> =
-            objects.into_iter().map(|object| (object.location, object.size)).collect();
+        let mut sizes = BTreeMap::new();
+        for place in self.places(&Path::parse(below)?).await? {
+            let listed = self.store.list(Some(&place)).try_collect::<Vec<_>>().await;
+            let objects = listed.map_err(|error| self.refused(error))?;
+            sizes.extend(objects.into_iter().map(|object| (object.location, object.size)));
+        }
         // In the directories of tables are also those of a seal that runs, or was interrupted.
         let is_beside_manifest =
             |key: &&Path| key.parts().count() == self.prefix.parts().count() + 4;
@@ -170,6 +171,19 @@ impl Target {
             }
         }
         Ok(partitions)
+    }
+
+    /// Returns the places of the files below a path in the set: of the manifests, and of each table.
+    async fn places(&self, below: &Path) -> Result<Vec<Path>> {
+        let mut places = vec![self.below(below)];
+        if below.parts().next().is_some() {
+            let listed = self.store.list_with_delimiter(Some(&self.prefix)).await;
+            let tables = listed.map_err(|error| self.refused(error))?.common_prefixes;
+            let is_run = |it: &&Path| it.filename().is_some_and(|name| name.starts_with("run="));
+            let tables = tables.iter().filter(|it| !is_run(it));
+            places.extend(tables.map(|it| Path::from_iter(it.parts().chain(below.parts()))));
+        }
+        Ok(places)
     }
 
     /// Why a place of a partition has files and no manifest.
@@ -285,9 +299,15 @@ impl Target {
         all.into_iter().rev().try_for_each(sync::path)
     }
 
-    /// Makes a visible partition durable. A bucket's is.
+    /// Makes a visible partition durable. A bucket's is. A directory that is missing is a fault of
+    /// the partition, which [`Target::faults_of`] names.
     pub fn sync(&self, of: &Manifest) -> Result<()> {
-        self.sync_directories(&self.directories(of))
+        if let Some(manifest) = self.path(of, MANIFEST) {
+            sync::path(&manifest)?;
+        }
+        let mut directories = self.directories(of);
+        directories.retain(|directory| directory.is_dir());
+        self.sync_directories(&directories)
     }
 
     /// Removes the partitions of a host that do not stay. An age is seen from now, or from its
@@ -459,25 +479,40 @@ impl Target {
 
     /// Removes the files in the places of a visible partition that do not belong to it, as an
     /// interrupted seal of some tables leaves them, or one that was slower. Engines that read all
-    /// files of a table would read them. It may fail: `sealed.json` names none.
-    pub async fn remove_unnamed(&self, visible: &Manifest, tables: &[String]) {
+    /// files of a table would read them.
+    pub async fn remove_unnamed(&self, visible: &Manifest, tables: &[String]) -> Result<()> {
         if visible.files.is_empty() {
-            return;
+            return Ok(());
         }
         let names = visible.files.keys().map(String::as_str).chain([MANIFEST]);
         let named: BTreeSet<Path> = names.map(|name| self.key(visible, name)).collect();
         let of_tables = visible.tables.iter().chain(tables).map(|it| visible.place_of_table(it));
+        let mut unnamed = Vec::new();
         for place in of_tables.chain([visible.partition()]).collect::<BTreeSet<_>>() {
             let listed = self.store.list(Some(&self.below(&place))).try_collect::<Vec<_>>().await;
-            let Ok(found) = listed else { return };
-            let found = found.into_iter().map(|object| object.location);
-            let is_unnamed = |key: &Path| !named.contains(key) && self.partition_of(key).is_some();
-            for unnamed in found.filter(is_unnamed) {
-                if self.remove(&unnamed).await.is_err() {
-                    return;
-                }
-            }
+            let found = listed.map_err(|error| self.refused(error))?;
+            unnamed.extend(
+                found
+                    .into_iter()
+                    .map(|object| object.location)
+                    .filter(|key| !named.contains(key) && self.partition_of(key).is_some()),
+            );
         }
+        if unnamed.is_empty() {
+            return Ok(());
+        }
+        // The partition may have been removed and sealed again while its files were listed. Names
+        // have the hash of the content.
+        let is_same = |now: &Manifest| {
+            now.files.values().map(|file| &file.name).eq(visible.files.values().map(|it| &it.name))
+        };
+        if !self.manifest(visible).await?.as_ref().is_some_and(is_same) {
+            return Ok(());
+        }
+        for file in unnamed {
+            self.remove(&file).await?;
+        }
+        Ok(())
     }
 
     /// Uploads a file part by part. The object appears when its last part is there.
@@ -639,7 +674,7 @@ mod tests {
         let is_new = target.publish(&work, &manifest).await.expect("the store takes it");
         let visible =
             target.manifest(&manifest).await.expect("it can be read").expect("it is published");
-        target.remove_unnamed(&visible, &[]).await;
+        target.remove_unnamed(&visible, &[]).await.expect("the store takes it");
         (is_new, visible)
     }
 
