@@ -246,9 +246,10 @@ mod tests {
         let receive = |text: &str, spied: bool| {
             let mut events = Vec::new();
             let mut receiver = |event| events.push(format!("{event:?}"));
-            let errors = match spied {
-                true => parse(text, &mut Spy::around(&mut receiver)),
-                false => parse(text, &mut receiver),
+            let errors = if spied {
+                parse(text, &mut Spy::around(&mut receiver))
+            } else {
+                parse(text, &mut receiver)
             };
             (errors, events)
         };

@@ -182,9 +182,10 @@ fn start(seconds: f64, rules: &str) -> Result<Measured, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let case = serde_json::to_string(&case).map_err(|error| error.to_string())?;
     let measured: Measured = child::start(&own, &case, &[])?;
-    match measured.exact {
-        true => Ok(measured),
-        false => Err(format!("some calls are counted twice or not at all: {measured:?}")),
+    if measured.exact {
+        Ok(measured)
+    } else {
+        Err(format!("some calls are counted twice or not at all: {measured:?}"))
     }
 }
 

@@ -78,22 +78,24 @@ fn start(arguments: impl IntoIterator<Item = String>) -> u8 {
 
 fn run(options: &Options) -> mini_redis::Result<()> {
     let (findings, receivers) = profile(options)?;
-    match options.json {
-        true => println!("{}", json::of(&findings, options, receivers)),
-        false => print!("{}", text::of(&findings, options, receivers)),
+    if options.json {
+        println!("{}", json::of(&findings, options, receivers))
+    } else {
+        print!("{}", text::of(&findings, options, receivers))
     }
     if let Some(path) = &options.record {
         eprintln!("\nrecorded: metaspy open {}", path.display());
     }
     let (received, wanted) =
         (findings.received + findings.missed, options.publishes * options.subscribers as u64);
-    match (findings.sent, received) == (options.publishes, wanted) {
-        true => Ok(()),
-        false => Err(format!(
+    if (findings.sent, received) == (options.publishes, wanted) {
+        Ok(())
+    } else {
+        Err(format!(
             "{} were sent, and {received} of {wanted} receipts are accounted for",
             findings.sent
         )
-        .into()),
+        .into())
     }
 }
 

@@ -85,12 +85,10 @@ pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Invocation, S
             _ => return Err(format!("{name} is not known")),
         }
     }
-    match options.slow > options.subscribers {
-        true => Err(format!(
-            "--slow {}: there are only {} subscribers",
-            options.slow, options.subscribers
-        )),
-        false => Ok(Invocation::Run(options)),
+    if options.slow > options.subscribers {
+        Err(format!("--slow {}: there are only {} subscribers", options.slow, options.subscribers))
+    } else {
+        Ok(Invocation::Run(options))
     }
 }
 

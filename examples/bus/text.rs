@@ -177,9 +177,10 @@ fn missing(text: &mut String, findings: &Findings) -> std::fmt::Result {
         let mut each: Vec<String> =
             site.under_each.iter().take(EACH_MAX).map(u64::to_string).collect();
         each.extend((site.under_each.len() > EACH_MAX).then(|| "…".to_owned()));
-        let under = match under.is_empty() {
-            true => String::new(),
-            false => format!("; under them {}, under each {}", under.join(", "), each.join(" ")),
+        let under = if under.is_empty() {
+            String::new()
+        } else {
+            format!("; under them {}, under each {}", under.join(", "), each.join(" "))
         };
         writeln!(text, "  {:<34}{} of {}{under}", site.path, site.roots, site.events)?;
     }

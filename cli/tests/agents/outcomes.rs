@@ -49,9 +49,12 @@ fn failures_that_no_hook_saw_are_unknown_to_agents_where_the_report_has_null() {
             report["rows"].as_array().unwrap().iter().map(|row| &row["failed"]).collect();
         let answer = client.call("rows", json!({ "by": by }));
         let rows = answer.content["rows"].as_array().unwrap();
-        let of_agent = |row: &Value| match row["failed_unknown"] == true {
-            true => Value::Null,
-            false => json!(row["failed"].as_u64().unwrap_or(0)),
+        let of_agent = |row: &Value| {
+            if row["failed_unknown"] == true {
+                Value::Null
+            } else {
+                json!(row["failed"].as_u64().unwrap_or(0))
+            }
         };
         assert_eq!(
             rows.iter().map(of_agent).collect::<Vec<_>>(),

@@ -56,11 +56,10 @@ fn check_command(directory: &Path, command: &Value) {
     let output = pasted(directory, command);
     let error = String::from_utf8_lossy(&output.stderr);
     let is_crawler = command.as_str().is_some_and(|command| command.starts_with("metaspy open"));
-    match is_crawler {
-        true => assert!(error.contains("the crawler needs a terminal"), "{command}: {error}"),
-        false => {
-            assert!(output.status.success() && !output.stdout.is_empty(), "{command}: {error}")
-        }
+    if is_crawler {
+        assert!(error.contains("the crawler needs a terminal"), "{command}: {error}")
+    } else {
+        assert!(output.status.success() && !output.stdout.is_empty(), "{command}: {error}")
     }
 }
 

@@ -331,9 +331,10 @@ pub fn assert_grouped(recorded: &Recorded, name: &str, by: &str, reference: &Ref
             "{name} {by} {key:?} {row}"
         );
         let total = number(&row["total_ns"]);
-        let is_right = match row["total_at_most"] == true {
-            true => total >= times.least_ns && total <= times.total_ns,
-            false => total == times.least_ns,
+        let is_right = if row["total_at_most"] == true {
+            total >= times.least_ns && total <= times.total_ns
+        } else {
+            total == times.least_ns
         };
         assert!(is_right, "{name} {by} {key:?} {times:?} {row}");
     }

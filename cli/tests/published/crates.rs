@@ -98,11 +98,10 @@ fn write(path: &Path, text: &str) {
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("it is made");
     for entry in fs::read_dir(from).expect("it can be read").flatten() {
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &to.join(entry.file_name())),
-            false => {
-                fs::copy(entry.path(), to.join(entry.file_name())).map(drop).expect("it is copied")
-            }
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to.join(entry.file_name()))
+        } else {
+            fs::copy(entry.path(), to.join(entry.file_name())).map(drop).expect("it is copied")
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The tools: their names, descriptions and schemas, and the function that answers.
 
 mod compare;
+mod connections;
 mod events;
 mod expect;
 mod findings;
@@ -118,17 +119,17 @@ pub fn entries(session: &Session) -> Vec<Entry> {
              the events that pass a filter: the first, the last, or the slowest.",
             events::answer,
         ),
-        Entry::new::<_, events::CausesOutput>(
+        Entry::new::<_, connections::CausesOutput>(
             "causes",
             "Causes of an event",
             "Follows the causes of an event up to its root: what led to it, across tasks and threads.",
-            events::causes,
+            connections::causes,
         ),
-        Entry::new::<_, events::EffectsOutput>(
+        Entry::new::<_, connections::EffectsOutput>(
             "effects",
             "Effects of an event",
             "Lists what an event led to directly, across tasks and threads, and counts it by site.",
-            events::effects,
+            connections::effects,
         ),
         Entry::new::<_, compare::Output>(
             "compare",

@@ -60,9 +60,10 @@ fn count() -> Installed {
 /// A call, as `#[observe]` makes it.
 fn work(subject: Subject, outcome: Outcome) {
     let mut frame = Frame::vacant();
-    let guard = match WORK.is_armed() {
-        true => Guard::of(&WORK, observed::enter(Unwinding::now(), &mut frame, &WORK, subject)),
-        false => Guard::unarmed(&WORK),
+    let guard = if WORK.is_armed() {
+        Guard::of(&WORK, observed::enter(Unwinding::now(), &mut frame, &WORK, subject))
+    } else {
+        Guard::unarmed(&WORK)
     };
     guard.done(outcome);
 }

@@ -22,9 +22,10 @@ pub fn within<R>(site: &'static Site, key: u64, body: impl FnOnce(&mut Guard<'_>
 }
 
 fn begin<'f>(site: &'static Site, key: u64, frame: &'f mut Frame) -> Guard<'f> {
-    match site.is_armed() {
-        true => Guard::of(site, observed::enter(Unwinding::now(), frame, site, node(key))),
-        false => Guard::unarmed(site),
+    if site.is_armed() {
+        Guard::of(site, observed::enter(Unwinding::now(), frame, site, node(key)))
+    } else {
+        Guard::unarmed(site)
     }
 }
 

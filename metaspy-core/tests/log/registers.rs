@@ -41,10 +41,7 @@ fn work_on_values<const IS_WOVEN: bool>(mode: Mode, site: &'static Site) {
                 *value = value.wrapping_add(first);
             }
         };
-        match IS_WOVEN {
-            true => within_woven(site, work),
-            false => within(site, call % 3, |_| work()),
-        }
+        if IS_WOVEN { within_woven(site, work) } else { within(site, call % 3, |_| work()) }
     }
     let (mut whole_after, mut real_after, mut wide_after) = (whole, real, wide);
     for call in 0..CALLS {

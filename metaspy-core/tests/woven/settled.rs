@@ -48,9 +48,10 @@ impl MethodProfiler for Light {
     }
 
     fn interest<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
-        match spy.data.receivers.is_full() {
-            true => Interest::Nothing(Some(&spy.data.calls)),
-            false => Interest::OtherObjects(Some(&spy.data.calls)),
+        if spy.data.receivers.is_full() {
+            Interest::Nothing(Some(&spy.data.calls))
+        } else {
+            Interest::OtherObjects(Some(&spy.data.calls))
         }
     }
 }

@@ -7,10 +7,11 @@ pub mod losses;
 mod outcomes;
 mod parts;
 mod profiles;
+mod silent;
 mod sort;
 pub mod text;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader as store;
@@ -245,8 +246,11 @@ impl Report {
         let mut rows: Vec<ReportRow> = tally.rows.iter().map(row).collect();
         sort(&mut rows);
         // Under a filter, a site without matching events may have been called.
-        let silent =
-            if filter.is_all() { silent(store, &profiles, by, &tally.rows) } else { Vec::new() };
+        let silent = if filter.is_all() {
+            silent::rows(store, &profiles, by, &tally.rows)
+        } else {
+            Vec::new()
+        };
         // Sites with values of profilers were not called, either.
         let is_never = |row: &&ReportRow| by != By::Subject || row.profiles.is_empty();
         let never = if top.is_all() { 0 } else { silent.iter().filter(is_never).count() };
@@ -399,42 +403,6 @@ pub fn damage(store: &Store) -> Vec<String> {
 /// The most frequent first.
 fn sort(rows: &mut [ReportRow]) {
     rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
-}
-
-/// Rows of items without calls, by name.
-fn silent(store: &Store, profiles: &Profiles, by: By, seen: &[store::TallyRow]) -> Vec<ReportRow> {
-    let mut rows = silent_in_no_order(store, profiles, by, seen);
-    rows.sort_by(|a, b| a.label.cmp(&b.label));
-    rows
-}
-
-fn silent_in_no_order(
-    store: &Store,
-    profiles: &Profiles,
-    by: By,
-    seen: &[store::TallyRow],
-) -> Vec<ReportRow> {
-    match by {
-        By::Site => {
-            let seen: HashSet<SiteId> = seen.iter().filter_map(|row| row.site).collect();
-            let sites = store
-                .sites()
-                .iter()
-                .filter(|site| !seen.contains(&site.id) && site.skipped.is_none());
-            sites.map(|site| site_row(store, profiles, Some(site.id), Measure::default())).collect()
-        }
-        By::Subject => {
-            let seen: HashSet<Subject> = seen.iter().filter_map(|row| row.subject).collect();
-            let labelled =
-                store.labelled().filter(|(it, _)| !seen.contains(it) && !profiles.is_test(*it));
-            labelled
-                .map(|(subject, _)| subject_row(store, profiles, Some(subject), Measure::default()))
-                .collect()
-        }
-        By::SiteSubject | By::Cause | By::Sender | By::SenderSubject | By::Type | By::Package => {
-            Vec::new()
-        }
-    }
 }
 
 /// The path of a site as its row shows it.

@@ -19,8 +19,9 @@ use object_store::{GetResultPayload, ObjectStoreExt};
 use crate::arguments;
 use crate::panics::caught;
 use crate::query::print;
+use crate::seal::partitions::{Partitions, Unreadable};
 use crate::seal::sync;
-use crate::seal::target::{Partitions, Target, Unreadable, split};
+use crate::seal::target::{Target, split};
 use crate::seal::{Manifest, REST};
 use events::Filler;
 

@@ -24,11 +24,13 @@ mod in_order;
 mod levels;
 mod manifest;
 mod pages;
+pub mod partitions;
 mod rest;
 mod row_group;
 mod sealed_file;
 pub mod sync;
 pub mod target;
+mod work_directory;
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -48,9 +50,10 @@ use crate::recordings::Recording;
 use crate::tables;
 
 pub use manifest::{Amounts, LAYOUT_VERSION, MANIFEST, Manifest, table_file};
+use partitions::DamagedManifest;
 pub use rest::REST;
 pub use sealed_file::SealedFile;
-use target::{DamagedManifest, Target};
+use target::Target;
 
 /// The level of compression.
 const LEVEL: i32 = 1;

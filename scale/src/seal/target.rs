@@ -1,10 +1,8 @@
 //! [`Target`]: where sealed recordings are: a directory, or a bucket that speaks S3.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -18,14 +16,13 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig
 use url::Url;
 
 use super::SealedFile;
-use super::manifest::{LAYOUT_VERSION, MANIFEST, Manifest, is_table};
+use super::manifest::{MANIFEST, Manifest, is_table};
+use super::partitions::{DamagedManifest, Partitions, REMEDY, Unreadable, read};
 use super::sync;
+use super::work_directory::WorkDirectory;
 use crate::arguments::Keep;
 use crate::recordings::started_ns;
-use crate::tables::SCHEMA_VERSION;
 
-/// Begins the names of directories in which partitions are made.
-const WORK: &str = ".sealing-";
 /// Where a machine of AWS has keys for its programs. It is the last place where they are looked
 /// for.
 const MACHINE_KEYS: &str = "169.254.169.254";
@@ -39,31 +36,9 @@ pub struct Target {
     /// The part of all keys before the partition.
     prefix: Path,
     /// The directory; `None` for a bucket.
-    directory: Option<PathBuf>,
+    pub(super) directory: Option<PathBuf>,
     /// The address of the store, for engines.
     url: Url,
-}
-
-/// A directory in which a partition is made. It is removed unless it is published.
-pub struct WorkDirectory {
-    path: PathBuf,
-    /// Held as long as the owner lives, so that others can recognise an abandoned directory.
-    _lock: File,
-}
-
-impl WorkDirectory {
-    /// The directory.
-    pub fn path(&self) -> &FilePath {
-        &self.path
-    }
-}
-
-impl Drop for WorkDirectory {
-    fn drop(&mut self) {
-        // After a publication there is nothing to remove.
-        let _ = fs::remove_dir_all(&self.path);
-        let _ = fs::remove_file(lock_file(&self.path));
-    }
 }
 
 impl Target {
@@ -365,63 +340,6 @@ impl Target {
         Ok(())
     }
 
-    /// A directory for a partition: beside the partitions, or among the temporary files if the
-    /// target is a bucket.
-    pub fn work_directory(&self, process: &str) -> Result<WorkDirectory> {
-        let base = self.work_base();
-        for attempt in 0..1_000 {
-            let name = process.replace(['/', '\\'], "_");
-            let path = base.join(format!("{WORK}{name}-{}-{attempt}", std::process::id()));
-            let lock = File::create(lock_file(&path))
-                .with_context(|| format!("cannot write to {}", base.display()))?;
-            // Another seal may have found the file before it was locked, and removed it.
-            let is_locked = lock.try_lock().is_ok() && is_at(&lock, &lock_file(&path));
-            if is_locked && fs::create_dir(&path).is_ok() {
-                return Ok(WorkDirectory { path, _lock: lock });
-            }
-        }
-        bail!("cannot create a directory in {}", base.display())
-    }
-
-    /// Where partitions are made.
-    fn work_base(&self) -> PathBuf {
-        self.directory.clone().unwrap_or_else(std::env::temp_dir)
-    }
-
-    /// Removes the directories and the locks of interrupted seals.
-    pub fn remove_abandoned(&self) -> Result<()> {
-        for entry in fs::read_dir(self.work_base())?.filter_map(Result::ok) {
-            let path = entry.path();
-            if !entry.file_name().to_string_lossy().starts_with(WORK) {
-                continue;
-            }
-            if !path.is_dir() {
-                // It was interrupted before it made its directory, or after it removed that.
-                let is_alone = path.extension().is_some_and(|it| it == "lock")
-                    && !path.with_extension("").exists();
-                if let Some(lock) =
-                    File::open(&path).ok().filter(|lock| is_alone && lock.try_lock().is_ok())
-                {
-                    let _ = fs::remove_file(&path);
-                    drop(lock);
-                }
-                continue;
-            }
-            let is_held = File::open(lock_file(&path))
-                .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
-            if is_held {
-                continue;
-            }
-            match fs::remove_dir_all(&path) {
-                // Among the temporary files are those of others.
-                Err(_) if self.directory.is_none() => continue,
-                removed => removed.with_context(|| format!("cannot remove {}", path.display()))?,
-            }
-            let _ = fs::remove_file(lock_file(&path));
-        }
-        Ok(())
-    }
-
     /// Makes a partition visible, and durable. False if another seal was faster.
     pub async fn publish(&self, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
         let (tables, others): (Vec<_>, Vec<_>) =
@@ -534,64 +452,6 @@ impl Target {
     }
 }
 
-/// The partitions of a set.
-#[derive(Default)]
-pub struct Partitions {
-    /// Those with a manifest and all of its files.
-    pub complete: Vec<Manifest>,
-    /// The others: their seal has not ended, or a file is lost or cut.
-    pub unreadable: Vec<Unreadable>,
-}
-
-/// A partition that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
-    /// Its place in the set.
-    pub partition: Path,
-    /// Why, and what to do.
-    pub why: String,
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is left out: {}", self.partition, self.why)
-    }
-}
-
-/// What to do about a partition whose files are damaged.
-const REMEDY: &str =
-    "copy it from a whole set, or remove its directory, and seal the recording again";
-
-/// An error: a manifest is no JSON, or differs from its checksum.
-#[derive(Debug)]
-pub struct DamagedManifest(String);
-
-impl fmt::Display for DamagedManifest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DamagedManifest {}
-
-/// Reads a manifest.
-fn read(key: &Path, text: &[u8]) -> Result<Manifest> {
-    let manifest = Manifest::from_json(text)
-        .map_err(|error| DamagedManifest(format!("{key} is damaged: {error:#}: {REMEDY}")))?;
-    let layout = manifest.layout_version;
-    let schema = manifest.schema_version;
-    for (what, found, known) in
-        [("layout", layout, LAYOUT_VERSION), ("tables", schema, SCHEMA_VERSION)]
-    {
-        if found > known {
-            bail!(
-                "{key} has version {found} of the {what}, and this metaspy reads up to {known}: install a newer one"
-            );
-        }
-    }
-    Ok(manifest)
-}
-
 /// A partition with its files.
 struct Stored {
     started: u64,
@@ -643,16 +503,6 @@ fn rename_into(from: &FilePath, to: &FilePath) -> Result<()> {
         fs::create_dir_all(directory)?;
     }
     Ok(fs::rename(from, to)?)
-}
-
-/// True if an open file is still at its path.
-fn is_at(file: &File, path: &FilePath) -> bool {
-    let number = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    file.metadata().map(number).ok() == fs::metadata(path).map(number).ok()
-}
-
-fn lock_file(directory: &FilePath) -> PathBuf {
-    PathBuf::from(format!("{}.lock", directory.display()))
 }
 
 #[cfg(test)]

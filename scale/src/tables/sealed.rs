@@ -18,7 +18,8 @@ use object_store::path::Path;
 
 use crate::panics::caught;
 use crate::seal::checked_store::{CheckedStore, SealedFiles, is_damaged};
-use crate::seal::target::{Partitions, Target, split};
+use crate::seal::partitions::Partitions;
+use crate::seal::target::{Target, split};
 use crate::seal::{Manifest, table_file};
 
 /// A sealed set: a directory or a bucket, and its complete partitions.

@@ -59,11 +59,10 @@ impl Drop for Cluster {
 
 /// The rows that a query printed, without the header, or its error.
 fn result_rows(output: &Output) -> Result<Vec<String>, String> {
-    match output.status.success() {
-        true => {
-            Ok(String::from_utf8_lossy(&output.stdout).lines().skip(1).map(str::to_owned).collect())
-        }
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).lines().skip(1).map(str::to_owned).collect())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }
 

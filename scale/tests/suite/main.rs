@@ -3,6 +3,7 @@
 #[cfg(feature = "cluster")]
 mod cluster;
 mod consistency;
+mod engines;
 mod findings;
 mod fixture;
 mod killed;

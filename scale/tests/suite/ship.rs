@@ -59,6 +59,36 @@ fn shipped_recordings_are_sealed_and_removed() {
 }
 
 #[test]
+fn a_partition_that_lost_a_table_keeps_its_recording_and_stops_no_other() {
+    let (dir, target) = (spool("lost table", 1), directory("shipped in part"));
+    let oldest = dir.join("tree-0.spy");
+    let from = oldest.display().to_string();
+    printed(&["seal", &from, "--to", &target.display().to_string(), "--host", "own"]);
+    let lost = target.join("sites").join(partition(&target).strip_prefix(&target).expect("below"));
+    fs::remove_dir_all(&lost).expect("it was sealed");
+    let mut bytes = fs::read(&oldest).expect("it is there");
+    let started = metaspy_core::format::superblock::STARTED_NS * 8;
+    bytes[started] ^= 1;
+    fs::write(dir.join("tree-1.spy"), bytes).expect("there is room");
+    let output = ship(&dir, &target, &["--host", "own"]);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("sites-") && said.contains("is missing or empty"), "{said}");
+    assert_eq!((recordings(&dir), oldest.exists()), (1, true), "{said}");
+    // The whole partition is read, and the other one is named.
+    let output = metaspy(&[
+        "query",
+        "--format",
+        "csv",
+        "SELECT count(*) FROM events",
+        &target.display().to_string(),
+    ]);
+    let said = text(&output);
+    assert!(output.status.code() == Some(1) && said.contains(&format!("\n{CALLS}\n")), "{said}");
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
 fn the_recordings_of_a_process_that_rotates_are_sealed_once_by_seal_and_ship() {
     let (dir, target) = (spool("rotations", 1), directory("sealed rotations"));
     let mut bytes = fs::read(dir.join("tree-0.spy")).expect("it is there");

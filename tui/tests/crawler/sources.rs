@@ -57,13 +57,10 @@ fn a_live_file_a_closed_file_and_memory_show_equal_screens() {
 
     for (at, station) in JOURNEY.iter().enumerate() {
         // Only a live recording has a column of changes.
-        match live[at].contains(" Δ ") {
-            true => assert_eq!(
-                numbers(&live[at]),
-                numbers(&closed[at]),
-                "live and closed, after {station}"
-            ),
-            false => assert_eq!(live[at], closed[at], "live and closed, after {station}"),
+        if live[at].contains(" Δ ") {
+            assert_eq!(numbers(&live[at]), numbers(&closed[at]), "live and closed, after {station}")
+        } else {
+            assert_eq!(live[at], closed[at], "live and closed, after {station}")
         }
         assert_eq!(memory[at], live[at], "memory and live, after {station}");
     }

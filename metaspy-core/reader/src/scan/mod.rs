@@ -16,6 +16,7 @@ mod parallel;
 pub(crate) mod parts;
 pub(crate) mod resolved;
 pub(crate) mod survey;
+mod unit_walk;
 
 pub(crate) use counts::{Levels, SubjectCounts};
 pub(crate) use interrupt::is_interrupted;

@@ -4,7 +4,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::platform::lock::lock;
+use crate::platform::lock::{lock, lock_for_long};
+use crate::recorder::keep::keeper::Keeper;
 use crate::recorder::keep::rules::{KeepError, Rules};
 use crate::recorder::log::{Log, current};
 
@@ -54,4 +55,28 @@ pub fn begin<T>(log: &Log, own: &Rules, is_current: impl FnOnce() -> T) -> T {
         }
     }
     is_current()
+}
+
+impl Log {
+    /// Keeps events by these rules, too.
+    fn keep(&self, rules: &Rules) -> Result<(), KeepError> {
+        if rules.rules.is_empty() {
+            return Ok(());
+        }
+        let mut collecting = lock_for_long(&self.collecting);
+        if self.is_stopped() {
+            return Ok(());
+        }
+        // Lanes ask for the places from now on.
+        self.kept_places.ask();
+        collecting.keeper = collecting.keeper.take().or_else(|| Keeper::new(self).map(Box::new));
+        collecting.keeper.as_mut().map_or(Ok(()), |keeper| keeper.add_rules(self, rules))
+    }
+
+    /// Keeps no more events by these rules.
+    fn keep_no_more(&self, rules: &Rules) {
+        if let Some(keeper) = &mut lock_for_long(&self.collecting).keeper {
+            keeper.withdraw(self, rules);
+        }
+    }
 }

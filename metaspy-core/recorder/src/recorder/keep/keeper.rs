@@ -10,7 +10,6 @@ use crate::event::{EventId, Outcome};
 use crate::format::arena::Entry;
 use crate::format::slot::{self, Mark};
 use crate::format::{BLOCK_SLOTS, header, join, superblock as sb};
-use crate::platform::lock::lock_for_long;
 use crate::recorder::arena::Draft;
 use crate::recorder::fold::Freed;
 use crate::recorder::folder::Folder;
@@ -84,7 +83,7 @@ struct Reason {
 
 impl Keeper {
     /// Without rules. `None` if the recording cannot be read.
-    fn new(log: &Log) -> Option<Self> {
+    pub(super) fn new(log: &Log) -> Option<Self> {
         let store = Store::of_writer(log.region.clone(), log.layout).ok()?;
         Some(Keeper {
             rules: Vec::new(),
@@ -106,7 +105,7 @@ impl Keeper {
     }
 
     /// Keeps events by these rules, too: by all of them, or by none.
-    fn add_rules(&mut self, log: &Log, rules: &Rules) -> Result<(), KeepError> {
+    pub(super) fn add_rules(&mut self, log: &Log, rules: &Rules) -> Result<(), KeepError> {
         let new = rules.rules.iter().filter(|rule| self.number(rule).is_none()).count();
         if self.rules.len() + new > RULES {
             return Err(KeepError::TooMany(RULES));
@@ -136,7 +135,7 @@ impl Keeper {
 
     /// Keeps no more events by these rules, unless somebody else wants that. The units that there
     /// are stay.
-    fn withdraw(&mut self, log: &Log, rules: &Rules) {
+    pub(super) fn withdraw(&mut self, log: &Log, rules: &Rules) {
         // The events until now are searched, also in the blocks that lanes fill.
         self.search(log, clock::now());
         let numbers: Vec<usize> = rules.rules.iter().filter_map(|rule| self.number(rule)).collect();
@@ -587,30 +586,6 @@ impl Keeper {
             } else {
                 log.set_state(place, State::Kept);
             }
-        }
-    }
-}
-
-impl Log {
-    /// Keeps events by these rules, too.
-    pub(super) fn keep(&self, rules: &Rules) -> Result<(), KeepError> {
-        if rules.rules.is_empty() {
-            return Ok(());
-        }
-        let mut collecting = lock_for_long(&self.collecting);
-        if self.is_stopped() {
-            return Ok(());
-        }
-        // Lanes ask for the places from now on.
-        self.kept_places.ask();
-        collecting.keeper = collecting.keeper.take().or_else(|| Keeper::new(self).map(Box::new));
-        collecting.keeper.as_mut().map_or(Ok(()), |keeper| keeper.add_rules(self, rules))
-    }
-
-    /// Keeps no more events by these rules.
-    pub(super) fn keep_no_more(&self, rules: &Rules) {
-        if let Some(keeper) = &mut lock_for_long(&self.collecting).keeper {
-            keeper.withdraw(self, rules);
         }
     }
 }
