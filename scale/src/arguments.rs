@@ -24,7 +24,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Runs SQL on recordings, in place
@@ -90,7 +90,7 @@ pub enum Command {
     Otlp(Otlp),
 }
 
-/// The port of a scheduler.
+/// Default port of a scheduler.
 pub const CLUSTER_PORT: u16 = 50050;
 
 /// Arguments of `metaspy cluster`.
@@ -170,12 +170,13 @@ pub struct Ship {
     pub once: bool,
 }
 
-/// What stays of the partitions of a host.
+/// Limit for the partitions of a host that stay in the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Those whose run began no longer ago.
+    /// Partitions whose run began at most this time ago.
     Age(Duration),
-    /// The newest ones that have room in this number of bytes, and the newest one in any case.
+    /// Newest partitions that have room in this number of bytes, and the newest partition in any
+    /// case.
     Bytes(u64),
 }
 
@@ -285,7 +286,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// The query, if there is one, and the recordings.
+    /// Returns the query, if there is one, and the recordings.
     pub fn sql_and_sources(&self) -> Result<(Option<&str>, Vec<PathBuf>)> {
         let (sql, sources) = match (self.schema, &self.words[..]) {
             (false, [sql, sources @ ..]) => {
@@ -296,7 +297,7 @@ impl Query {
         Ok((sql, sources.iter().map(PathBuf::from).collect()))
     }
 
-    /// The format of the result.
+    /// Returns the format of the result.
     pub fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
     }
@@ -320,7 +321,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// True if it is no text.
+    /// Returns true if the format is no text.
     pub fn is_binary(self) -> bool {
         matches!(self, Format::Arrow | Format::Parquet)
     }

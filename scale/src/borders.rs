@@ -13,28 +13,29 @@ use metaspy_reader::{Event, EventId, Store};
 /// of an event is one load. Recordings without marks are not read.
 #[derive(Debug, Default)]
 pub struct Borders {
-    /// Events that were sent to other processes, and the first ones of their chains of causes, by
-    /// the place of the block.
+    /// Events that were sent to other processes, and the first events of their chains of causes, by
+    /// the place of their block.
     sent: Vec<SlotSet>,
     /// Slots that note a cause in another process, by the place of the block.
     received: Vec<SlotSet>,
-    /// The spans of these causes, with the slots. Sorted.
+    /// Spans of these causes with their slots, sorted.
     spans: Vec<(u64, EventId)>,
 }
 
-/// The numbers of an event in W3C `traceparent`.
+/// Numbers of an event in W3C `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Border {
-    /// The trace.
+    /// Number of the trace.
     pub trace: u128,
-    /// The event.
+    /// Number of the event.
     pub span: u64,
-    /// The cause, if it is in another process.
+    /// Number of the cause, if the cause is in another process.
     pub remote_parent: Option<u64>,
 }
 
 impl Borders {
-    /// Reads the marks of a recording.
+    /// Reads the marks of a recording, and finds its events with causes or effects in other
+    /// processes.
     pub fn of(store: &Store) -> Self {
         let ring = store.ring();
         let mut borders = Borders::default();
@@ -63,7 +64,7 @@ impl Borders {
                     }
                 }
                 Mark::Remote => {
-                    // The mark has one slot.
+                    // The mark is in the slot before.
                     let slot = block.head.id(records.slot() - 1);
                     insert(&mut self.received, ring, slot);
                     self.spans.push((mark.words[0], slot));
@@ -109,7 +110,7 @@ impl Borders {
     }
 }
 
-/// The span of an event, which other processes have as its number.
+/// Returns the span of an event, which is its number in other processes.
 pub fn span_of(store: &Store, event: EventId) -> u64 {
     span::of_event(event.raw(), store.ring().words.get(sb::SPAN_WORD))
 }

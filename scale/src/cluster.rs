@@ -1,9 +1,9 @@
 //! `metaspy cluster`: a scheduler and executors of Ballista, on which `metaspy query --cluster`
 //! runs.
 //!
-//! Each executor is a process of the same program. More of them join from other machines that have
-//! the files at the same paths. The cluster is a feature, not a package of its own: `metaspy query`
-//! then has one meaning of a query, and those who need no cluster do not build it.
+//! Each executor is a process of the same program. Further executors join from other machines that
+//! have the files at the same paths. The cluster is a feature, not a package of its own:
+//! `metaspy query` then has one meaning of a query, and users without a cluster do not build it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
@@ -24,7 +24,8 @@ use crate::query::with_distinct_projections;
 
 /// Seconds between two signs of life of an executor.
 const HEARTBEAT_S: u64 = 2;
-/// Seconds without one after which an executor counts as lost, and its work is done again.
+/// Seconds without a sign of life after which an executor counts as lost, and its work is done
+/// again.
 const LOST_AFTER_S: u64 = 10;
 
 /// Runs the command.
@@ -81,8 +82,8 @@ async fn schedule(options: &arguments::Cluster) -> Result<()> {
     }
 }
 
-/// The process of an executor. Its input is a pipe of this process, so it ends with this one, also
-/// if that is killed.
+/// Process of an executor. Its input is a pipe of this process, so it ends with this process, even
+/// if this process is killed.
 struct Executor(Child);
 
 impl Executor {
@@ -99,7 +100,7 @@ impl Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The executor may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -130,13 +131,12 @@ async fn execute(scheduler: &Url) -> Result<()> {
 
 /// Waits for the end of the input, and ends the process.
 fn end_with_input() {
-    // An input that fails has ended, too.
+    // A failed read counts as the end of the input.
     let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
     std::process::exit(0)
 }
 
-/// The address of this machine on the way to another one: on one machine, loopback. Nothing is
-/// sent.
+/// Returns the address with which this machine reaches a host: loopback for itself. Sends nothing.
 fn own_address(host: &str, port: u16) -> io::Result<IpAddr> {
     let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address"));
     let other = (host, port).to_socket_addrs()?.next().ok_or_else(unknown)?;
@@ -147,7 +147,7 @@ fn own_address(host: &str, port: u16) -> io::Result<IpAddr> {
     Ok(socket.local_addr()?.ip())
 }
 
-/// An address on which nothing listens; port 0 becomes a free one.
+/// Returns an address on which nothing listens. Port 0 becomes a free port.
 fn free_address(wanted: SocketAddr) -> std::io::Result<SocketAddr> {
     TcpListener::bind(wanted)?.local_addr()
 }

@@ -1,4 +1,4 @@
-//! Runs the command of the command line.
+//! Entry point of the program: runs the command of the command line.
 
 use std::process::ExitCode;
 
@@ -26,7 +26,8 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The causes of an error in one sentence. Some libraries repeat them in each of their messages.
+/// Joins the causes of an error to one sentence. Some libraries repeat causes in each of their
+/// messages, so repetitions are left out.
 fn sentence(error: &anyhow::Error) -> String {
     let mut sentence = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -38,12 +39,12 @@ fn sentence(error: &anyhow::Error) -> String {
     sentence
 }
 
-/// Returns false if a recording is damaged but was read.
+/// Runs a command. Returns false if a recording is damaged but was read.
 fn run_command(command: Command) -> Result<bool> {
     threads::on_thread(|| {
         let runtime = threads::runtime()?;
         let ended = runtime.block_on(run_on_runtime(command));
-        // Work whose result is of no use any more may take long.
+        // Does not wait for work whose result is not needed any more, because it may take long.
         runtime.shutdown_background();
         ended
     })

@@ -7,19 +7,19 @@ use metaspy_reader::{EventId, Origin};
 use crate::borders::span_of;
 use crate::recordings::Recording;
 
-/// Effects of an event at most.
+/// Maximum number of effects of an event.
 const EFFECTS: usize = 1 << 16;
 
-/// An event in one of several recordings.
+/// Event in one of several recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The number of the recording.
+    /// Index of the recording.
     pub recording: usize,
-    /// The event.
+    /// Number of the event in its recording.
     pub event: EventId,
 }
 
-/// The event for which one of the recorded processes sent this span.
+/// Returns the event whose span this is, in one of the recorded processes.
 fn sender(recordings: &[Recording], span: u64) -> Option<Place> {
     let of = |(recording, at): (&Recording, usize)| {
         let event = recording.store.event_of_span(span)?.id;
@@ -28,7 +28,7 @@ fn sender(recordings: &[Recording], span: u64) -> Option<Place> {
     recordings.iter().zip(0..).find_map(of)
 }
 
-/// The chain of causes, nearest first. `None` if there is no such event.
+/// Returns the chain of causes of an event, nearest first; `None` if there is no such event.
 pub fn causes(recordings: &[Recording], event: Place) -> Option<Vec<Place>> {
     recordings[event.recording].store.event(event.event)?;
     let mut chain = Vec::new();
@@ -49,15 +49,16 @@ pub fn causes(recordings: &[Recording], event: Place) -> Option<Vec<Place>> {
     }
 }
 
-/// The direct effects, links included, in the order of the recordings and of their numbers. `None`
-/// if there is no such event.
+/// Returns the direct effects of an event, links included, by recording and number; `None` if there
+/// is no such event.
 pub fn effects(recordings: &[Recording], event: Place) -> Option<Vec<Place>> {
     let own = &recordings[event.recording];
     own.store.event(event.event)?;
     let span = span_of(&own.store, event.event);
     let mut effects = Vec::new();
     for (recording, at) in recordings.iter().zip(0..) {
-        // What another process received is an effect of the slot that notes the cause.
+        // An event that another process caused is an effect of the slot that notes the remote
+        // cause.
         let received = recording.borders().receipts(span);
         let reasons = (at == event.recording).then_some(event.event).into_iter().chain(received);
         let events = reasons.flat_map(|reason| recording.effects().effects(reason));
@@ -68,8 +69,8 @@ pub fn effects(recordings: &[Recording], event: Place) -> Option<Vec<Place>> {
     Some(effects)
 }
 
-/// The last event of the chain of causes; the event itself if it has none. `None` if there is no
-/// such event.
+/// Returns the last event of the chain of causes, or the event itself if it has no cause; `None` if
+/// there is no such event.
 pub fn root(recordings: &[Recording], event: Place) -> Option<Place> {
     let root_in_process = |Place { recording, event }: Place| {
         Some(Place { recording, event: recordings[recording].roots().root(event)? })

@@ -3,7 +3,7 @@
 //! With one recording the argument is the number of an event, and so is the result. Otherwise the
 //! names of the recording follow, because numbers of events are unique in one recording only:
 //! `process`, or `run`, `host`, `process`. The result then has names as well, because causes and
-//! effects may be in other recordings. They are null for an event of a sealed set.
+//! effects may be in other recordings. Results are null for an event of a sealed set.
 //!
 //! Numbers of events are not made unique for a query, so they are the same in the crawler, in JSON,
 //! and for every engine.
@@ -30,12 +30,12 @@ use metaspy_reader::EventId;
 use crate::crossings::{Place, causes, effects, root};
 use crate::recordings::Recording;
 
-/// Where the events of a query are.
+/// Places of the events of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Events {
-    /// In recordings.
+    /// All events are in recordings.
     InPlace,
-    /// In recordings and in sealed sets.
+    /// Events are in recordings and in sealed sets.
     AlsoSealed,
 }
 
@@ -50,14 +50,14 @@ pub fn register(context: &SessionContext, recordings: &Arc<[Recording]>, events:
     }
 }
 
-/// What a function returns about an event.
+/// Functions on an event, by their result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Which {
-    /// The chain of causes, nearest first.
+    /// Chain of causes, nearest first.
     Causes,
-    /// The direct effects, in the order of their numbers.
+    /// Direct effects, in the order of their numbers.
     Effects,
-    /// The last event of the chain of causes: the event itself if it has no cause in the recording.
+    /// Last event of the chain of causes: the event itself if it has no cause in the recording.
     Root,
 }
 
@@ -94,7 +94,7 @@ impl EventFunction {
         EventFunction { which, recordings, events, signature }
     }
 
-    /// The recordings of the rows, by the columns of their names.
+    /// Finds the recording of each row by the columns with its names.
     fn recordings_of(&self, names: &[ArrayRef], rows: usize) -> Result<Vec<Option<usize>>> {
         let names = names
             .iter()
@@ -177,7 +177,7 @@ impl ScalarUDFImpl for EventFunction {
             Which::Causes => self.lists(places.map(|place| causes(all, place?)), has_names)?,
             Which::Effects => self.lists(places.map(|place| effects(all, place?)), has_names)?,
         };
-        // A call with constants only has one row.
+        // A call with nothing but constants has one row.
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         if constant && column.len() == 1 {
             Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&column, 0)?))
@@ -188,7 +188,7 @@ impl ScalarUDFImpl for EventFunction {
 }
 
 impl EventFunction {
-    /// Events with the names of their recordings.
+    /// Makes a column of events with the names of their recordings.
     fn named(&self, places: &[Option<Place>]) -> StructArray {
         let name = |of: fn(&Recording) -> &str| -> ArrayRef {
             Arc::new(StringViewArray::from_iter(
@@ -230,7 +230,7 @@ fn numbers(places: &[Option<Place>]) -> ArrayRef {
     Arc::new(Int64Array::from_iter(places.iter().map(|place| Some((*place)?.event.raw() as i64))))
 }
 
-/// The fields of an event with the names of its recording.
+/// Returns the fields of an event with the names of its recording.
 fn named_fields() -> Fields {
     let name = |name: &str| Field::new(name, DataType::Utf8View, true);
     Fields::from(vec![

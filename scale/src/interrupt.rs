@@ -6,20 +6,19 @@ use anyhow::{Context, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-/// The exit code of a process that an interrupt ended, as shells have it.
+/// Exit code of a process that an interrupt ended, as shells define it.
 const INTERRUPTED: i32 = 130;
 
-/// Waits for ^C or for a request to end, from this call on. The second one ends the process at
-/// once.
+/// Waits for SIGINT (^C) or SIGTERM, from this call on. The second signal ends the process at once.
 pub fn interrupted() -> Result<impl Future<Output = ()>> {
     let cannot = "cannot wait for a signal";
     let mut interrupt = signal(SignalKind::interrupt()).context(cannot)?;
     let mut terminate = signal(SignalKind::terminate()).context(cannot)?;
     let (first, waits) = oneshot::channel();
-    // A task of its own, because the others may be busy.
+    // The signals have a task of their own, because the other tasks may be busy.
     tokio::spawn(async move {
         either(&mut interrupt, &mut terminate).await;
-        // The command may have ended.
+        // The command may have ended, and then nobody receives the message.
         let _ = first.send(());
         either(&mut interrupt, &mut terminate).await;
         process::exit(INTERRUPTED)

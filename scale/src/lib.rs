@@ -1,8 +1,9 @@
 //! Recordings as tables, on engines that exist.
 //!
 //! `metaspy query` runs SQL on recordings in place, with DataFusion. `metaspy seal` writes them as
-//! Parquet, and `metaspy restore` makes recordings of that again. `metaspy ship` seals them as they
-//! end. `metaspy serve` has them over HTTP. `metaspy otlp` sends them to OpenTelemetry.
+//! Parquet, and `metaspy restore` makes recordings of the Parquet files again. `metaspy ship` seals
+//! them as they end. `metaspy serve` serves them over HTTP. `metaspy otlp` sends them to
+//! OpenTelemetry.
 //!
 //! The package is a workspace of its own, and `metaspy query` starts its program. It is not a
 //! feature of `cli`, because the engines take long to build, and the crawler does not need them.

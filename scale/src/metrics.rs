@@ -11,13 +11,13 @@ use prometheus_client::metrics::MetricType;
 
 use crate::query::{MEMORY, Source, run_sql};
 
-/// A metric: its name, its meaning, and the expression of its value.
+/// Metric with its name, its meaning and the expression of its value.
 pub struct Metric {
-    /// Its name, without a prefix.
+    /// Name of the metric, without a prefix.
     pub name: &'static str,
-    /// Its meaning.
+    /// Meaning of the metric, for people.
     pub about: &'static str,
-    /// What its value does.
+    /// Type of the metric, which tells whether its value only grows.
     pub kind: MetricType,
     /// True for a time in seconds.
     pub is_time: bool,
@@ -45,7 +45,7 @@ const fn gauge(name: &'static str, about: &'static str, value: &'static str) -> 
 pub struct Family {
     table: &'static str,
     labels: &'static [&'static str],
-    /// The metrics.
+    /// Metrics of the family.
     pub metrics: &'static [Metric],
 }
 
@@ -106,24 +106,24 @@ pub const FAMILIES: &[Family] = &[
     },
 ];
 
-/// A row: a text for each label, and a value for each metric that has one.
+/// Row with a text for each label and a value for each metric that has a value.
 pub struct Row {
-    /// The labels, by name.
+    /// Texts of the labels, with their names.
     pub labels: Vec<(&'static str, String)>,
-    /// The values, in the order of the metrics.
+    /// Values in the order of the metrics.
     pub values: Vec<Option<f64>>,
 }
 
-/// The rows of a family.
+/// Metrics of a family with the rows of their values.
 pub struct Values {
-    /// The family.
+    /// Family of the metrics.
     pub family: &'static Family,
-    /// The rows.
+    /// Rows of the table.
     pub rows: Vec<Row>,
 }
 
 impl Values {
-    /// Reads the rows.
+    /// Reads the rows of a family from the tables of a source.
     pub async fn read(family: &'static Family, source: &Source) -> Result<Self> {
         let labels = family.labels.join(", ");
         let values: Vec<&str> = family.metrics.iter().map(|metric| metric.value).collect();

@@ -1,5 +1,5 @@
-//! Engines trust the files that they read: some damage makes them panic. [`caught`] makes an error
-//! of it.
+//! Engines trust the files that they read, so some damage makes them panic. [`caught`] converts
+//! such a panic to an error.
 
 use std::any::Any;
 use std::fmt;
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use futures::FutureExt;
 
-/// The number of works whose panics are caught, on whatever threads these run.
+/// Number of running tasks whose panics are caught, on any thread.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 
-/// A panic as an error.
+/// Panic as an error.
 #[derive(Debug)]
 struct Panicked(String);
 
@@ -24,7 +24,7 @@ impl fmt::Display for Panicked {
 
 impl std::error::Error for Panicked {}
 
-/// Prints no panic that is caught.
+/// Replaces the panic hook by a hook that does not print panics that are caught.
 pub fn quiet_if_caught() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
@@ -34,15 +34,15 @@ pub fn quiet_if_caught() {
     }));
 }
 
-/// Runs something that reads files. Its panic becomes an error.
+/// Runs work that reads files. A panic of the work becomes an error.
 pub async fn caught<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let _catching = Catching::begin();
-    // What panics is dropped, and nothing of it is used again.
+    // The work is dropped after a panic, so none of its state is used again.
     let ended = AssertUnwindSafe(work).catch_unwind().await;
     ended.unwrap_or_else(|panic| Err(Panicked(text(&*panic)).into()))
 }
 
-/// Counts one work until it is dropped.
+/// Guard that counts one such task until it is dropped.
 struct Catching;
 
 impl Catching {

@@ -1,4 +1,5 @@
-//! [`Recording`]: a recording and the three names that tell it from others: run, host, process.
+//! [`Recording`]: an open recording with the three names that tell it from others: run, host and
+//! process.
 
 use std::collections::HashMap;
 use std::env;
@@ -15,20 +16,19 @@ use metaspy_report::findings::{self, Findings};
 use crate::borders::Borders;
 use crate::roots::Roots;
 
-/// An open recording.
+/// Open recording with its names.
 #[derive(Clone)]
 pub struct Recording {
-    /// The read side.
+    /// Reader of the file.
     pub store: Store,
-    /// The run that it belongs to: the start of the recording, such as
-    /// `20260131T235959.123456789Z`. The nanoseconds distinguish recordings of containers, whose
-    /// processes all have the number 1.
+    /// Run of the recording, named by its start, such as `20260131T235959.123456789Z`. The
+    /// nanoseconds distinguish recordings of containers, whose processes all have the number 1.
     pub run: String,
-    /// The machine; empty if it is this one.
+    /// Machine of the process; empty for this machine.
     pub host: String,
-    /// The program and its process number, such as `layout-4711`.
+    /// Program and process number, such as `layout-4711`.
     pub process: String,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Sentences about parts that cannot be read.
     damage: Vec<String>,
@@ -67,8 +67,8 @@ impl Recording {
         })
     }
 
-    /// Opens the recordings of these sources: files, directories of recordings, names or numbers of
-    /// recorded processes.
+    /// Opens the recordings of these sources: files, directories of recordings, and names or
+    /// numbers of recorded processes.
     pub fn open_all(sources: &[PathBuf]) -> Result<Arc<[Recording]>> {
         let mut recordings = Vec::new();
         for source in sources {
@@ -90,24 +90,25 @@ impl Recording {
         }
     }
 
-    /// The index from events to their effects, built at the first use.
+    /// Returns the index from events to their effects, which is built at the first use.
     pub fn effects(&self) -> &EffectsIndex {
         let build = || EffectsIndex::build(&self.store, |_, _| true).expect("nothing stops it");
         self.effects.get_or_init(build)
     }
 
-    /// The roots of its events, found at the first use.
+    /// Returns the roots of all events, which are found at the first use.
     pub fn roots(&self) -> &Roots {
         self.roots.get_or_init(|| Roots::of(&self.store))
     }
 
-    /// Its events with causes or effects in other processes, found at the first use.
+    /// Returns the events with causes or effects in other processes, which are found at the first
+    /// use.
     pub fn borders(&self) -> &Borders {
         self.borders.get_or_init(|| Borders::of(&self.store))
     }
 
-    /// What `metaspy findings` states, with the settings of the project in this directory, searched
-    /// for at the first use. An error is a sentence about the settings.
+    /// Returns the findings with the settings of the project in the current directory, which are
+    /// searched for at the first use. An error is a sentence about the settings.
     pub fn findings(&self) -> Result<&Findings, String> {
         let search = || {
             let directory = env::current_dir()
@@ -118,7 +119,7 @@ impl Recording {
         self.findings.get_or_init(search).as_ref().map_err(Clone::clone)
     }
 
-    /// Sentences about what is wrong with the recording.
+    /// Returns sentences about damaged or missing parts of the recording.
     pub fn warnings(&self) -> Vec<String> {
         let name = self.path.display();
         let mut warnings: Vec<String> =
@@ -143,7 +144,7 @@ impl Recording {
     }
 }
 
-/// A time of the wall clock as text that sorts, and that no engine takes for a number:
+/// Formats a time of the wall clock as text that sorts and that no engine takes for a number:
 /// `20260131T235959.123456789Z`.
 fn moment(real_ns: u64) -> String {
     let moment = i64::try_from(real_ns).ok().and_then(timestamp_ns_to_datetime);
@@ -153,7 +154,7 @@ fn moment(real_ns: u64) -> String {
     )
 }
 
-/// The time that such a text stands for.
+/// Parses the start of a recording from the name of its run, to nanoseconds.
 pub fn started_ns(moment: &str) -> Option<u64> {
     let part = |range: std::ops::Range<usize>| moment.get(range);
     let (year, month, day, hour, minute) =
@@ -162,7 +163,7 @@ pub fn started_ns(moment: &str) -> Option<u64> {
     string_to_timestamp_nanos(&text).ok()?.try_into().ok()
 }
 
-/// The files of a source.
+/// Returns the files of a source.
 fn paths_of(source: &Path) -> Result<Vec<PathBuf>> {
     if source.is_dir() {
         let entries = std::fs::read_dir(source)
@@ -191,8 +192,8 @@ fn paths_of(source: &Path) -> Result<Vec<PathBuf>> {
     Ok(vec![found.path])
 }
 
-/// Refuses a recording that is given twice, and a part of one, such as an export of it while it
-/// grew.
+/// Refuses a recording that is given twice, also in part, as an export that was made while the
+/// recording grew.
 fn check_apart(recordings: &[Recording]) -> Result<()> {
     let mut seen: HashMap<(&str, &str), &Path> = HashMap::new();
     for Recording { run, process, path, .. } in recordings {

@@ -2,14 +2,14 @@
 
 use metaspy_reader::{Conditions, Event, EventId, Store};
 
-/// Stands for a root that is not found yet.
+/// Marker for a root that is not found yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The root of each event in the window: the last event of its chain of causes.
+/// Root of each event in the window: the last event of its chain of causes.
 pub struct Roots {
-    /// The events, in the order of their numbers.
+    /// Events in the order of their numbers.
     events: Vec<EventId>,
-    /// The place of the root of each of them.
+    /// Index of the root of each event.
     roots: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Roots {
         }
         causes.sort_unstable();
         causes.dedup_by_key(|(event, _)| *event);
-        // Numbers of places have 32 bits: 4 billion events take 128 GB.
+        // Indices have 32 bits, which is enough: 4 billion events take 128 GB.
         causes.truncate(UNKNOWN as usize);
         let events: Vec<EventId> = causes.iter().map(|(event, _)| *event).collect();
         let mut roots = vec![UNKNOWN; events.len()];
@@ -34,8 +34,8 @@ impl Roots {
         for first in 0..events.len() {
             let mut at = first;
             while roots[at] == UNKNOWN {
-                // Until its chain has an end, an event is its own root. So a damaged chain that
-                // loops ends as well.
+                // Until the end of its chain is found, an event is its own root. So the search also
+                // ends in a damaged chain that loops.
                 roots[at] = at as u32;
                 chain.push(at);
                 match causes[at].1.and_then(|cause| events.binary_search(&cause).ok()) {
@@ -49,8 +49,8 @@ impl Roots {
         Roots { events, roots }
     }
 
-    /// The root of an event; the event itself if it has no cause in the window. `None` if it is not
-    /// in the window.
+    /// Returns the root of an event, or the event itself if it has no cause in the window; `None`
+    /// if the event is not in the window.
     pub fn root(&self, event: EventId) -> Option<EventId> {
         let at = self.events.binary_search(&event).ok()?;
         Some(self.events[self.roots[at] as usize])

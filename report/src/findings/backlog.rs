@@ -21,8 +21,8 @@ const WAIT_NS: u64 = 1_000_000;
 const RECEIPTS: u64 = 5;
 /// Least share of the variance of the waits that a straight line explains.
 const R2: f64 = 0.6;
-/// Least part of the time of the receipts in which messages are sent, in percent. All of a burst
-/// are sent at once.
+/// Least part of the time of the receipts in which messages are sent, in percent. The messages of a
+/// burst are sent at once.
 const SENDING_PERCENT: u64 = 10;
 
 /// Median time between two sendings below which they may be one batch, in nanoseconds.
@@ -30,12 +30,12 @@ const BATCH_GAP_NS: u64 = 20_000;
 /// Longest time in which a batch is sent, in nanoseconds.
 const BATCH_NS: u64 = 1_000_000_000;
 /// Least time between two sendings that is a pause, in nanoseconds, and least share of the sendings
-/// that follow one, in percent. A stream of small groups has pauses between them, and a batch has
-/// those in which it loses its processor.
+/// that follow one, in percent. A stream of small groups has pauses between the groups. A batch
+/// pauses only where its sender loses its processor.
 const PAUSE_NS: u64 = 100_000;
 const PAUSES_PERCENT: u64 = 10;
 
-/// Detector of queues that grow.
+/// Detector of queues whose waits grow.
 #[derive(Default)]
 pub(super) struct Backlog(HashMap<SiteId, Queue>);
 
@@ -173,7 +173,8 @@ fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding
     let sending = queue.sent_until.saturating_sub(queue.sent_from);
     let is_burst =
         !is_share(sending, receiving, SENDING_PERCENT) || queue.sent_later * 2 < queue.received;
-    // What a loop sends without a pause is a batch, which is worked off, however long that takes.
+    // Messages that a loop sends without a pause are a batch. Its receiver works it off, however
+    // long that takes.
     let is_without_pause =
         context.ns(queue.sent_gaps.median()) < BATCH_GAP_NS && !queue.has_pauses();
     let is_batch = is_without_pause && context.ns(sending) < BATCH_NS;

@@ -23,11 +23,11 @@ struct Known {
 }
 
 impl Baseline {
-    /// Reads what `metaspy findings --json` wrote.
+    /// Parses the output of `metaspy findings --json`.
     ///
     /// # Errors
     ///
-    /// Returns a sentence that states what is wrong, and which command writes a baseline.
+    /// Returns a sentence that describes the error and names the command that writes a baseline.
     pub fn parse(json: &[u8]) -> Result<Baseline, String> {
         let advice = "write it with `metaspy findings RECORDING --json=FILE`";
         let document: Document = serde_json::from_slice(json)
@@ -38,7 +38,7 @@ impl Baseline {
         Ok(Baseline(document.findings.into_iter().map(|known| known.fingerprint).collect()))
     }
 
-    /// Returns true if a finding was known.
+    /// Returns true if the earlier search found a finding with this fingerprint.
     pub fn knows(&self, fingerprint: &str) -> bool {
         self.0.contains(fingerprint)
     }

@@ -40,7 +40,7 @@ struct InPolls {
     events: Vec<EventId>,
 }
 
-/// Calls of a site whose own polls take their time.
+/// Calls of an async site, with the time of their own polls.
 #[derive(Default)]
 struct Polls {
     /// Ticks of a poll, on average over a call.
@@ -84,7 +84,7 @@ impl Detector for BlockingPoll {
         let by_polls =
             sites.iter().filter_map(|(&site, polls)| Some((site, finding(site, polls, context)?)));
         let mut found: BTreeMap<SiteId, Finding> = by_polls.collect();
-        // A task that goes on for as long as the program has one call and many polls.
+        // A task that runs as long as the program is one call with many polls.
         for ((site, method), calls) in methods.iter() {
             if !found.contains_key(&site)
                 && let Some(finding) = finding_of_method(site, method, calls, context)
@@ -199,8 +199,8 @@ fn finding_of_method(
     Some(finding)
 }
 
-/// Returns the cost of long polls. The self time of async calls is not known, but how long their
-/// threads were recorded is.
+/// Returns the cost of long polls. The self time of async calls is not known, so the cost is a
+/// share of the time for which their threads were recorded.
 fn cost(ticks: u64, calls: u64, lanes: &HashSet<LaneId>, context: &Context<'_>) -> Cost {
     let threads = context.recorded_ns().saturating_mul(lanes.len() as u64);
     Cost { of: Whole::Threads(threads), ..Cost::of_work(context.ns(ticks), calls) }
@@ -272,8 +272,7 @@ mod tests {
         assert_eq!(signed_in(0), [] as [&str; 0]);
     }
 
-    /// Decodes twenty songs in one task, of which every n-th takes 20 ms, and rests before the next
-    /// one.
+    /// Decodes twenty songs in one task, which rests before each song. Every n-th song takes 20 ms.
     fn check_one_task(meter: Option<u32>, long: u64, expected: &[&str]) {
         let mut run = Run::new();
         ["studio::meter", "studio::play"].iter().for_each(|site| run.site(site, SiteKind::Async));

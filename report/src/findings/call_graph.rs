@@ -1,10 +1,10 @@
-//! Which sites call which, to tell recursion from other calls.
+//! Graph of the calls between sites, which tells recursion from other calls.
 
 use metaspy_probe::SiteId;
 
 use super::map::{ByPair, BySite, HashSet};
 
-/// Pairs of sites of which the first causes the second.
+/// Pairs of sites in which a call of the first causes a call of the second.
 #[derive(Debug, Default)]
 pub(super) struct CallGraph {
     called: BySite<Vec<SiteId>>,
@@ -20,7 +20,8 @@ impl CallGraph {
         }
     }
 
-    /// Returns true if calls of `to`, or what they cause, call `from` again.
+    /// Returns true if calls of `to` lead to calls of `from` again, directly or through other
+    /// sites.
     pub(super) fn is_recursive(&self, from: SiteId, to: SiteId) -> bool {
         let mut seen = HashSet::from_iter([to]);
         let mut next = vec![to];

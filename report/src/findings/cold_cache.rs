@@ -22,15 +22,15 @@ const MADE_PERCENT: u64 = 98;
 /// Least share of lookups that a better key or a longer memory could have answered, in percent. A
 /// scan asks for each thing once.
 const EXPECTED_PERCENT: u64 = 30;
-/// Endings and beginnings of the name of a function that keeps what another one computes.
+/// Endings and beginnings of the name of a function that keeps the results of another function.
 const CACHING: [&str; 4] = ["cached", "cache", "memo", "memoized"];
-/// Least share of the time of a function that may cache which the call in it takes, in percent.
-/// What an `entry` of a map counts, groups or inserts is no cached value.
+/// Least share of the time of a function that may cache which the call in it takes, in percent. An
+/// `entry` of a map may also count, group or insert, and then no value is cached.
 const VALUE_PERCENT: u64 = 90;
-/// Number of calls of a function whose questions are compared.
+/// Maximum number of calls of a function whose questions are compared.
 const QUESTIONS: usize = 256;
-/// Least number of calls that look up. In a single pass over new keys, the cache is there for a
-/// later one.
+/// Least number of calls that look up. In a single pass over new keys, the cache serves a later
+/// pass.
 const CALLERS: u64 = 20;
 
 /// Detector of caches without use.
@@ -41,7 +41,7 @@ pub(super) struct ColdCache {
     functions: Functions,
 }
 
-/// Sites of `Lookups`, by number: the cache and what happens to it.
+/// Cache of each site, as a number, and the part of its lookups that the site records.
 #[derive(Default)]
 struct LookupSites(BySite<(usize, Part)>);
 
@@ -73,7 +73,7 @@ struct Lookups {
     again: u64,
     fill_ticks: u64,
     again_ticks: u64,
-    /// Calls that look up; neighbours of the same call count once.
+    /// Calls that look up. Successive lookups of the same call count once.
     callers: u64,
     last_caller: Option<EventId>,
     /// Keys whose value was filled and not hit since.
@@ -158,7 +158,8 @@ impl Detector for ColdCache {
     }
 }
 
-/// Returns true if a function's source or name says that it keeps what another one computes.
+/// Returns true if the source or the name of a function says that it keeps the results of another
+/// function.
 fn is_caching(site: SiteId, context: &Context<'_>) -> bool {
     let facts = context.facts(site);
     facts.is_some_and(|facts| facts.is_caching) || uncached_name(context.name(site)).is_some()
@@ -376,8 +377,8 @@ impl Functions {
         Some(finding)
     }
 
-    /// Returns true if the calls of a site are nearly all that a function does. A function that
-    /// only looks up an entry of a map may insert or count.
+    /// Returns true if the calls of a site take nearly all of the time of the caching function. A
+    /// function that only looks up an entry of a map may insert or count.
     fn is_value(&self, made: &Made, cache_ticks: u64) -> bool {
         made.ticks > 0
             && u128::from(made.ticks) * 100 >= u128::from(cache_ticks) * u128::from(VALUE_PERCENT)
@@ -386,8 +387,8 @@ impl Functions {
 
 impl Calls {
     /// Returns the certainty that calls ask for a value which an earlier call made, or `None` if
-    /// they do not. A function that has no name of a cache must have recorded that it was asked the
-    /// same.
+    /// they do not. For a function without the name of a cache, recorded arguments must show that
+    /// its questions recur.
     fn could_hit(&self, is_named: bool, context: &Context<'_>) -> Option<Certainty> {
         let questions: Vec<Question> =
             self.events.iter().filter_map(|id| question::of(*id, context)).collect();
@@ -427,8 +428,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Draws glyphs in 60 frames, whose keys are as `key` says by frame and glyph, with a cache of
-    /// these keys.
+    /// Draws glyphs in some frames, with a cache. `key` returns the key of a glyph by frame and
+    /// glyph.
     fn check(frames: u64, key: impl Fn(u64, u64) -> u64, forgets: bool, expected: &[&str]) {
         let mut run = Run::new();
         ["hit", "miss", "fill"]
@@ -462,8 +463,7 @@ mod tests {
         check(60, |_, glyph| glyph, true, &[found]);
     }
 
-    /// Asks for the height of 40 places in 20 rounds, where the n-th place of a round is as `place`
-    /// says.
+    /// Asks for the height of 40 places in 20 rounds. `place` returns the n-th place of a round.
     fn check_heights(place: impl Fn(u64, u64) -> u64, is_kept: bool, expected: &[&str]) {
         let mut run = Run::new();
         for round in 0..20 {
@@ -514,13 +514,13 @@ mod tests {
         check(6, |frame, glyph| frame * 100 + glyph, false, &[]);
     }
 
-    /// What a function that looks up an entry of a map does in each of its 800 calls.
+    /// Behaviour of a function that looks up an entry of a map, in each of its 800 calls.
     struct Lookup {
-        /// Argument of the call, by its number.
+        /// Argument of the call, by the number of the call.
         key: fn(u64) -> u64,
-        /// Sites that it calls.
+        /// Sites that the function calls.
         callees: &'static [&'static str],
-        /// Nanoseconds that it takes itself.
+        /// Self time of the function in nanoseconds.
         own_ns: u64,
         /// True if the arguments are recorded.
         has_arguments: bool,

@@ -1,5 +1,5 @@
-//! `cold-cache`, by a type: the methods of a cache are observed, a lookup finds nothing, the value
-//! is made and put in, and all of that again for what was made before.
+//! `cold-cache`, by a type with observed methods: lookups find nothing, so values are made and
+//! inserted that were made before.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent};
@@ -27,14 +27,15 @@ const AGAIN_PERCENT: u64 = 50;
 /// Least number of different subjects that tell one value from another. With fewer, the subject is
 /// the cache itself.
 const SUBJECTS: usize = 8;
-/// Number of subjects that are remembered, and of made values whose questions are compared.
+/// Maximum number of subjects that are remembered, and of made values whose questions are compared.
 const REMEMBERED: usize = 1 << 16;
 const QUESTIONS: usize = 512;
 
 /// Detector of types that are caches without use.
 #[derive(Default)]
 pub(super) struct ColdCacheType {
-    /// What each site does, and the number of its type.
+    /// Role of each site in its cache, and the index of the cache in `caches`; `None` for other
+    /// sites.
     methods: BySite<Option<(Method, usize)>>,
     types: HashMap<String, usize>,
     caches: Vec<Cache>,
@@ -48,11 +49,11 @@ enum Method {
     Fill,
 }
 
-/// Lookup that found nothing, and what its cause did since.
+/// Lookup that found nothing, with the next call of its cause.
 struct Miss {
     cache: usize,
     cause: EventId,
-    /// The first call since, which makes the value.
+    /// First call of the cause after the lookup, which makes the value.
     made: Option<Made>,
 }
 
@@ -78,7 +79,7 @@ struct Cache {
     values: Vec<EventId>,
 }
 
-/// Subjects, and how many of them were seen before.
+/// Subjects, and the number of those that recur.
 #[derive(Default)]
 struct Seen {
     all: u64,
@@ -99,7 +100,8 @@ impl Seen {
         }
     }
 
-    /// Returns how many of `all` were seen before, if the subjects tell values apart.
+    /// Returns the number of subjects among `all` that were seen before, if the subjects tell
+    /// values apart and enough of them recur.
     fn again(&self, all: u64) -> Option<u64> {
         let tells = self.subjects.len() >= SUBJECTS && self.all == all;
         (tells && is_share(self.again, all, AGAIN_PERCENT)).then_some(self.again)
@@ -184,7 +186,8 @@ impl Detector for ColdCacheType {
     }
 }
 
-/// Returns what a site does if it is a method of a cache, with the path of the type.
+/// Returns the role of a site in its cache and the path of the cache's type; `None` if the site is
+/// no lookup and no fill of a cache.
 fn method_of(site: SiteId, context: &Context<'_>) -> Option<(Method, String)> {
     let known = context.store.site(site).filter(|site| site.kind == SiteKind::Method)?;
     let (cache, method) = known.path.rsplit_once("::")?;
@@ -211,7 +214,8 @@ impl Cache {
         }
     }
 
-    /// Returns how many of the values had been made before, and of how many.
+    /// Returns the number of values that had been made before, and the number of all compared
+    /// values.
     fn made_again(&self, context: &Context<'_>) -> Option<(u64, u64)> {
         let by_subject = self.keys.again(self.misses).map(|again| (again, self.misses));
         let by_asker = || self.askers.again(self.misses).map(|again| (again, self.misses));
@@ -279,8 +283,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Asks for 400 prices of 20 zones. `hits` tells which lookups hit, `zone` is the subject of
-    /// what makes a price, and `weight` its recorded argument.
+    /// Asks for 400 prices of 20 zones. `hits` tells which lookups hit. `zone` is the subject of
+    /// the call that makes a price, and `weight` its recorded argument.
     fn check(
         cache: &str,
         hits: fn(u64) -> bool,

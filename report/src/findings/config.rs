@@ -1,4 +1,4 @@
-//! Settings of a search: those of the command line, and those of `metaspy.toml`.
+//! Settings of a search, from the command line and from `metaspy.toml`.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use super::{Baseline, OwnKind, State};
 /// Settings of a search.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Only these kinds; all if it is empty.
+    /// Kinds to look for; all kinds if the list is empty.
     pub kinds: Vec<String>,
     /// Sites whose events are units of work; without them, the outermost causes that occur at least
     /// twenty times.
     pub unit: Option<Selector>,
-    /// Least share of the time or of the events that a finding costs, from 0 to 1, unless it is
-    /// only counted as small.
+    /// Least share of the time or of the events, from 0 to 1, that a finding must cost. Cheaper
+    /// findings count as small.
     pub least_share: f64,
     /// Settings of single kinds, by the word of the kind.
     pub of_kinds: BTreeMap<String, KindSettings>,
     /// Findings that are accepted for good.
     pub accepted: Vec<Accepted>,
-    /// Kinds of the user.
+    /// Kinds that the user defines.
     pub own: Vec<OwnKind>,
     /// Findings of an earlier search.
     pub baseline: Option<Baseline>,
@@ -34,9 +34,9 @@ pub struct Config {
 pub struct KindSettings {
     /// True if the kind is not looked for.
     pub is_off: bool,
-    /// Least share of its findings, from 0 to 1, in place of that of all kinds.
+    /// Least share for findings of this kind, from 0 to 1, in place of the share for all kinds.
     pub least_share: Option<f64>,
-    /// Thresholds in place of those of the detector, by their name in `THRESHOLDS`.
+    /// Thresholds that replace the thresholds of the detector, by their name in `THRESHOLDS`.
     pub at_least: BTreeMap<String, u64>,
 }
 
@@ -48,7 +48,7 @@ const THRESHOLDS: [(&str, &[&str]); 4] = [
     ("slow-because", &["us"]),
 ];
 
-/// Finding that is accepted.
+/// Finding that the user accepts, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accepted {
@@ -77,7 +77,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Returns a sentence that names the key, and what to write there.
+    /// Returns a sentence that names the key and the valid values.
     pub fn parse(text: &str, kinds: &[&str]) -> Result<Config, String> {
         let file: File =
             toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
@@ -155,7 +155,7 @@ impl Config {
 
     /// Returns the share below which a finding of this kind is small, from 0 to 1.
     pub fn least_share_of(&self, kind: &str) -> f64 {
-        // What is wrong in a grammar is wrong however seldom it is tried.
+        // An error in a grammar is an error however seldom the production is tried.
         let own = if kind == SHADOWED.kind { 0.0 } else { self.least_share };
         self.of_kinds.get(kind).and_then(|settings| settings.least_share).unwrap_or(own)
     }
@@ -169,7 +169,7 @@ impl Config {
             .unwrap_or(usual)
     }
 
-    /// Returns whether anybody has to look at a finding.
+    /// Returns the state of a finding, which tells whether anybody has to look at it.
     pub(super) fn state_of(&self, fingerprint: &str) -> State {
         if let Some(accepted) =
             self.accepted.iter().find(|accepted| accepted.fingerprint == fingerprint)
@@ -181,7 +181,7 @@ impl Config {
     }
 }
 
-/// `metaspy.toml`.
+/// Content of `metaspy.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {

@@ -1,4 +1,4 @@
-//! What every detector knows of the recording.
+//! Knowledge of the recording that all detectors share.
 
 use std::sync::OnceLock;
 
@@ -16,10 +16,10 @@ use crate::rows::text::unrecorded;
 use crate::text::{counted, grouped, short_path, short_path_of_trait};
 use crate::types::Types;
 
-/// Word of the facts of a function whose hook does not see what it returns.
+/// Word in the facts of a function whose hook does not see the returned value.
 const UNSEEN: &str = "unseen";
 
-/// Recording of a search, and what is known of it before the first event.
+/// Recording of a search, with the facts that are known before its first event.
 #[derive(Debug)]
 pub struct Context<'s> {
     /// The recording.
@@ -32,7 +32,7 @@ pub struct Context<'s> {
     pub totals: Totals,
     /// Pairs of site and subject, by the row of an event. Empty until the last event was read.
     pub pairs: Pairs,
-    /// What events ask about their sites, by the number of the site.
+    /// Facts that detectors ask about the site of each event, by the number of the site.
     sites: Vec<OfSite>,
     /// True if the recording is of tests.
     has_tests: bool,
@@ -40,36 +40,36 @@ pub struct Context<'s> {
     site_kinds: HashSet<SiteKind>,
     /// True for kinds of subjects that are places in memory, by number.
     places: Vec<bool>,
-    /// Those of them whose places stand for one object each, known after the last event.
+    /// Kinds of places that stand for one object each, known after the last event.
     lasting: OnceLock<HashSet<KindId>>,
-    /// The program and the types, which only some kinds need.
+    /// Program and types of the recording, which are read when a kind of finding needs them.
     program: OnceLock<Program>,
     types: OnceLock<Types>,
 }
 
-/// What events ask about their site.
+/// Facts about a site that detectors ask for at each event.
 #[derive(Clone, Copy, Debug)]
 struct OfSite {
     kind: SiteKind,
     /// True if a call that ends as failed has failed, and has not answered with a `None`.
     fails: bool,
-    /// True if its path says that its events are receipts.
+    /// True if the path of the site says that its events are receipts.
     is_received: bool,
 }
 
 impl OfSite {
-    /// A site that the recording does not name.
+    /// Facts of a site that the recording does not name.
     const UNNAMED: OfSite = OfSite { kind: SiteKind::Method, fails: true, is_received: false };
 }
 
 /// Test that an event belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum OfTest {
-    /// It is of no test.
+    /// The event belongs to no test.
     None,
-    /// It is caused by the event of this test, or is that event.
+    /// The event is the event of this test, or caused by it.
     Test(EventId),
-    /// Some of its causes left the window.
+    /// The test is not known, because some causes of the event left the window.
     Unknown,
 }
 
@@ -118,17 +118,17 @@ impl<'s> Context<'s> {
         numbers.filter(|(_, site)| site.events > 0).map(|(number, _)| SiteId(number))
     }
 
-    /// Returns the sites of a kind that have events.
+    /// Returns the sites of this kind that have events.
     pub(super) fn sites_of(&self, kind: SiteKind) -> Vec<SiteId> {
         self.sites_with_events().filter(|site| self.site_kind(*site) == kind).collect()
     }
 
-    /// Returns all sites with events on a condition, and none otherwise.
+    /// Returns all sites with events if `condition` is true, and none otherwise.
     pub(super) fn all_sites_if(&self, condition: bool) -> Vec<SiteId> {
         self.sites_with_events().filter(|_| condition).collect()
     }
 
-    /// Returns true if the source of a site's function calls what waits.
+    /// Returns true if the source of a site's function calls functions that wait.
     pub(super) fn waits_in_source(&self, site: SiteId) -> bool {
         let site = self.store.site(site);
         site.is_some_and(|site| site.facts.split(' ').any(|word| word == "waits"))
@@ -156,7 +156,7 @@ impl<'s> Context<'s> {
             || self.lasting.get_or_init(|| self.lasting_kinds()).contains(&subject.kind)
     }
 
-    /// Returns the kinds of places that some call takes as `&mut self`.
+    /// Returns the kinds of places for which some call takes `&mut self`.
     fn lasting_kinds(&self) -> HashSet<KindId> {
         let mut changes: HashMap<SiteId, bool> = HashMap::default();
         let mut kinds = HashSet::default();
@@ -178,7 +178,7 @@ impl<'s> Context<'s> {
         self.has_tests
     }
 
-    /// Returns the test that an event belongs to. A test makes its own objects, so those of two
+    /// Returns the test that an event belongs to. A test makes its own objects, so objects of two
     /// tests are not compared.
     pub(super) fn test_of(&self, id: EventId) -> OfTest {
         if !self.has_tests {
@@ -260,13 +260,13 @@ impl<'s> Context<'s> {
         (is_announced && is_receipt).then_some(sending)
     }
 
-    /// Returns what the recording knows of the function of a site.
+    /// Returns the recorded facts about the function of a site.
     pub fn facts(&self, site: SiteId) -> Option<Facts> {
         self.store.site(site).and_then(|site| site.facts())
     }
 
-    /// Returns the ticks that an event takes of its thread's time. Those of an async call are in
-    /// its polls.
+    /// Returns the ticks for which an event keeps its thread busy. An async call keeps it busy in
+    /// its polls only.
     pub fn busy_ticks(&self, event: &ResolvedEvent) -> u64 {
         match self.site_kind(event.event.site) {
             SiteKind::Async => self.store.polls(event.event.id).map_or(0, |polls| polls.busy_ticks),
@@ -283,12 +283,12 @@ impl<'s> Context<'s> {
         if has("type=") && has("trait=") { short_path_of_trait(path) } else { short_path(path) }
     }
 
-    /// Returns the filter of a site's events.
+    /// Returns the filter that selects the events of a site.
     pub fn filter(&self, site: SiteId) -> String {
         format!("site:{}", unqualified(self.store.site_path(site)))
     }
 
-    /// Returns the nanoseconds of a number of ticks.
+    /// Converts a number of ticks to nanoseconds.
     pub fn ns(&self, ticks: u64) -> u64 {
         self.store.span_ns(ticks)
     }
@@ -299,7 +299,7 @@ impl<'s> Context<'s> {
         self.ns(header.last_tick.saturating_sub(header.first_tick))
     }
 
-    /// Returns subjects by their number of events, as they are named in a finding.
+    /// Returns subjects as they are named in a finding, those with the most events first.
     pub fn subjects(&self, events: &HashMap<Subject, u64>) -> FoundSubjects {
         let mut worst: Vec<(Subject, u64)> =
             events.iter().map(|(subject, events)| (*subject, *events)).collect();
@@ -353,7 +353,7 @@ impl<'s> Context<'s> {
         self.missing_events().or(damage).or(only_counted)
     }
 
-    /// Returns a sentence if functions ran of which the hooks do not see whether they failed.
+    /// Returns a sentence if functions ran whose hooks do not see whether they failed.
     pub(super) fn missing_failures(&self) -> Option<String> {
         let missing =
             "whether functions that return `Result` failed is not recorded: weave with --returns";

@@ -1,4 +1,4 @@
-//! `untested` and `more-tests`: what the tests of a woven program leave out.
+//! `untested` and `more-tests`: the gaps in the tests of a woven program.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::program::Element;
 use crate::runs;
 use crate::text::{counted, short_path};
 
-/// Number of methods that a sentence names.
+/// Maximum number of methods that a sentence names.
 const NAMED: usize = 5;
 
 pub(super) const UNTESTED: OfRecording = OfRecording {
@@ -59,9 +59,9 @@ fn missing_tests(context: &Context<'_>) -> Option<String> {
     missing_of_run(context.store)
 }
 
-/// Returns a sentence if a recording is one of several of a run and others are not read.
-/// `cargo metaspy test` records each test program into a file of the run's directory, and any of
-/// them may test what the others do not.
+/// Returns a sentence if a run has several recordings and some of them are not read.
+/// `cargo metaspy test` records each test program into a file in the directory of the run, and each
+/// program may test methods that the others do not.
 fn missing_of_run(store: &Store) -> Option<String> {
     let merged = store.processes().iter().map(|process| Path::new(&process.source));
     let read: Vec<&Path> = store.path().into_iter().chain(merged).collect();
@@ -104,7 +104,8 @@ fn of_patterns(
     new.map(finding).collect()
 }
 
-/// Returns true if integration tests define a method. It helps to test, and is not to be tested.
+/// Returns true if integration tests define a method. Such a method is a helper of tests, and needs
+/// no test itself.
 fn is_of_integration_tests(method: &Element) -> bool {
     method.method.as_deref().is_some_and(|method| is_in_tests(&method.site.file))
 }

@@ -1,4 +1,4 @@
-//! The trait of detectors.
+//! Trait that each kind of finding implements.
 
 use metaspy_probe::SiteId;
 use metaspy_reader::ResolvedEvent;
@@ -38,14 +38,14 @@ pub trait Detector: Send {
     /// Returns the word of the kind, which never changes: `repeated`.
     fn kind(&self) -> &str;
 
-    /// Returns why the recording cannot show findings of this kind, and what to record; `None` if
-    /// it can.
+    /// Returns the reason why the recording cannot show findings of this kind, with advice for the
+    /// next recording; `None` if it can show them.
     fn missing(&self, context: &Context<'_>) -> Option<String> {
         context.missing_events()
     }
 
     /// Returns the sites whose events may have a part in a finding, as far as the survey tells. The
-    /// detector gets no others.
+    /// detector gets no events of other sites.
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
         context.sites_with_events().collect()
     }
@@ -53,8 +53,8 @@ pub trait Detector: Send {
     /// Takes the next events. A detector gets every event of its sites once, in order of time.
     fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>);
 
-    /// Returns which findings of the kind the recording cannot show, and what to record, after the
-    /// last event; `None` if it can show all.
+    /// Returns the findings of the kind that the recording cannot show, with advice for the next
+    /// recording; `None` if it can show all. Called after the last event.
     fn missing_part(&self, context: &Context<'_>) -> Option<String> {
         context.missing_window()
     }

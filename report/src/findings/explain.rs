@@ -1,6 +1,7 @@
-//! What each kind states, why it matters and when it is wrong: the sections of `docs/findings.md`.
+//! Explanations of the kinds of findings: the statement of each kind, its importance and its
+//! errors, from the sections of `docs/findings.md`.
 
-/// The document. It is a link to `docs/findings.md`, so both have the same text.
+/// Text of `docs/findings.md`. The included file is a link to it, so both have the same text.
 const DOCUMENT: &str = include_str!("explain.md");
 
 /// Returns the section of a kind, without its heading.
@@ -8,7 +9,7 @@ pub fn explain(kind: &str) -> Option<&'static str> {
     sections().find(|(found, _)| *found == kind).map(|(_, text)| text)
 }
 
-/// Returns the first sentence of the section of a kind: what it states.
+/// Returns the statement of a kind, which is the first paragraph of its section.
 pub fn statement(kind: &str) -> Option<&'static str> {
     explain(kind)?.split("\n\n").next()
 }

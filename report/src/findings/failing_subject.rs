@@ -24,8 +24,8 @@ pub(super) const SITE_PERCENT: u64 = 50;
 /// Least ratio between the rate of failures of a failing subject and that of all others.
 pub(super) const TIMES: u64 = 5;
 /// Share of failures from which on a failing subject never works, in percent. Below it, a subject
-/// with so many times the calls of the others may be refused because of them, as by a limit or a
-/// balance.
+/// with `BUSIER` times the calls of the others may be refused because of its many calls, as by a
+/// limit or a balance.
 const BROKEN_PERCENT: u64 = 75;
 const BUSIER: u64 = 3;
 
@@ -33,7 +33,7 @@ const BUSIER: u64 = 3;
 #[derive(Default)]
 pub(super) struct FailingSubject {
     rows: Vec<Calls>,
-    /// First failures of each pair, as long as they are few.
+    /// First failures of each pair of site and subject, as long as they are few.
     events: HashMap<u32, Vec<EventId>>,
 }
 
@@ -45,7 +45,7 @@ struct Calls {
     failed_ticks: u64,
 }
 
-/// Calls of a subject at the site in question.
+/// Calls of a site on one subject, with the row of the pair.
 struct OfSubject {
     row: u32,
     subject: Subject,
@@ -244,7 +244,8 @@ mod tests {
         assert_eq!((found(6, 3), found(6, 5), found(2, 1)), (0, 1, 1));
     }
 
-    /// Reads twelve cells 30 times, of which one fails. `self_kind` is how the calls take them.
+    /// Reads twelve cells 30 times, of which one fails. `self_kind` tells how the calls take their
+    /// cells.
     fn check_cells(self_kind: &str, reader: &str, expected: &[&str]) {
         let mut run = Run::new();
         run.function("page", "page::Cell::read", &format!("type=Cell self={self_kind}"));

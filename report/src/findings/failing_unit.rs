@@ -1,5 +1,5 @@
-//! `failing-subject`, for units of work: the failures of a site are below one kind of request, and
-//! hardly below the others.
+//! `failing-subject`, for units of work: the failures of a site occur in one kind of request, and
+//! hardly in the others.
 
 use metaspy_probe::SiteId;
 use metaspy_reader::{EventId, ResolvedEvent};
@@ -10,16 +10,16 @@ use super::map::{ByPair, HashMap};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
-/// Least number of kinds of units of work that call the site. Where there are two, one may expect
-/// failures.
+/// Least number of kinds of units of work that call the site. Where there are two kinds, one of
+/// them may expect failures.
 const UNITS: usize = 3;
 /// Least number of failures, and of calls of each kind of units.
 const CALLS: u64 = 20;
 
-/// Detector of requests below which a site fails.
+/// Detector of kinds of requests in which a site fails.
 #[derive(Default)]
 pub(super) struct FailingUnit {
-    /// By the site and that of the unit of work.
+    /// Calls by their site and the site of their unit of work.
     calls: ByPair<Calls>,
 }
 

@@ -1,4 +1,4 @@
-//! One finding: what is stated, what it costs, and what proves it.
+//! A finding: its statement, its cost and its evidence.
 
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{EventId, RecordedSite};
@@ -6,8 +6,8 @@ use metaspy_reader::{EventId, RecordedSite};
 /// Maximum number of events and of subjects that a finding names.
 pub(super) const NAMED: usize = 10;
 
-/// Returns true if a part is at least this share of the whole, in percent. Numbers of a damaged
-/// recording may be of any size.
+/// Returns true if a part is at least this share of the whole, in percent. Products have 128 bits,
+/// because numbers of a damaged recording may be of any size.
 pub(super) fn is_share(part: u64, whole: u64, percent: u64) -> bool {
     u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)
 }
@@ -23,17 +23,17 @@ pub struct Finding {
     pub sites: Vec<FoundSite>,
     /// Subjects that the finding is about.
     pub subjects: FoundSubjects,
-    /// What the finding costs.
+    /// Cost of the finding.
     pub cost: Cost,
-    /// What proves the finding.
+    /// Evidence for the finding.
     pub evidence: Evidence,
     /// How certain the finding is.
     pub certainty: Certainty,
-    /// What people do about it.
+    /// Usual remedy.
     pub advice: String,
-    /// What to record to be more certain; empty if nothing would help.
+    /// Advice for a recording that makes the finding more certain; empty if nothing would help.
     pub needs: String,
-    /// Name of the finding that is the same in every run of the program.
+    /// Name of the finding, which is the same in every run of the program.
     pub fingerprint: String,
     /// Number of the finding that implies this one, in the list of all findings.
     pub implied_by: Option<usize>,
@@ -46,12 +46,12 @@ pub struct Finding {
 /// State of a finding: whether anybody has to look at it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// It is new, or there is no baseline.
+    /// The finding is new, or there is no baseline.
     #[default]
     Open,
-    /// The baseline has it.
+    /// The baseline has the finding.
     Known,
-    /// `metaspy.toml` accepts it for this reason.
+    /// `metaspy.toml` accepts the finding for this reason.
     Accepted(String),
 }
 
@@ -71,11 +71,11 @@ pub struct FoundSite {
 /// Subjects of a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundSubjects {
-    /// Name of their kind; empty if there are none, or several kinds.
+    /// Name of the kind of the subjects; empty if there are no subjects or several kinds.
     pub kind: String,
     /// Number of all subjects.
     pub count: u64,
-    /// The worst subjects, the worst first.
+    /// Subjects with the most events, in descending order.
     pub worst: Vec<FoundSubject>,
 }
 
@@ -86,16 +86,16 @@ pub struct FoundSubject {
     pub subject: Subject,
     /// Label, or kind and key.
     pub text: String,
-    /// Number of its events that the finding is about.
+    /// Number of events of the subject that the finding is about.
     pub events: u64,
 }
 
-/// What a finding costs: what would be saved at most.
+/// Cost of a finding: an upper bound of the saving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Nanoseconds; `None` if the events are not timed.
     pub time_ns: Option<u64>,
-    /// What the time is a part of.
+    /// Time of which `time_ns` is a part.
     pub of: Whole,
     /// Number of events.
     pub events: u64,
@@ -116,8 +116,8 @@ pub enum Whole {
     Work,
     /// Time from begin to end of all roots, with the time in which they wait.
     Roots,
-    /// Time for which threads were recorded, all of them or those where it happened, in
-    /// nanoseconds.
+    /// Time for which threads were recorded, in nanoseconds: all threads, or the threads of the
+    /// events.
     Threads(u64),
 }
 
@@ -132,7 +132,7 @@ impl Whole {
     }
 }
 
-/// What proves a finding.
+/// Evidence for a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// One or two sentences with exact numbers.
@@ -148,11 +148,12 @@ pub struct Evidence {
 /// Certainty of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Certainty {
-    /// It is so, and the numbers are exact. The text states what is exact.
+    /// The finding is true, and its numbers are exact. The text names the exact numbers.
     Proved(String),
-    /// It is so, and the numbers are lower bounds. The text states why.
+    /// The finding is true, and its numbers are lower bounds. The text states the reason.
     AtLeast(String),
-    /// It may be otherwise. The text states what is not known. Estimated findings fail no check.
+    /// The finding may be false. The text states the missing knowledge. Estimated findings fail no
+    /// check.
     Estimated(String),
 }
 
@@ -181,8 +182,8 @@ impl Finding {
         !self.is_small && self.state.is_open()
     }
 
-    /// Returns the name that is the same in every run: of the kind, the paths of the sites and the
-    /// kind of the subjects.
+    /// Computes the fingerprint from the kind, the paths of the sites and the kind of the subjects.
+    /// It is the same in every run.
     pub(super) fn computed_fingerprint(&self) -> String {
         let texts =
             self.sites.iter().map(|site| &site.path).chain([&self.kind, &self.subjects.kind]);
@@ -206,7 +207,7 @@ impl FoundSite {
         }
     }
 
-    /// Returns what a path names that is no site, such as a trait.
+    /// Returns the named item of a path that is no recorded site, such as a trait.
     pub(super) fn of_path(path: &str) -> FoundSite {
         FoundSite { id: SiteId(0), path: path.to_owned(), file: String::new(), line: 0 }
     }
@@ -239,12 +240,12 @@ impl Cost {
         Cost { time_ns: Some(time_ns), events, ..Cost::default() }
     }
 
-    /// Returns a cost in time in which roots wait.
+    /// Returns a cost in time for which roots wait.
     pub(crate) fn of_waiting(time_ns: u64, events: u64) -> Cost {
         Cost { time_ns: Some(time_ns), of: Whole::Roots, events, ..Cost::default() }
     }
 
-    /// Returns true if nothing in this run would be saved.
+    /// Returns true if a fix would have saved nothing in this run.
     pub fn is_none(&self) -> bool {
         self.time_ns.is_none() && self.events == 0
     }
@@ -256,7 +257,7 @@ impl Cost {
 }
 
 impl Evidence {
-    /// Creates evidence of sentences, with the filter of its events.
+    /// Creates evidence from sentences and the filter of its events.
     pub fn new(text: impl Into<String>, filter: impl Into<String>) -> Evidence {
         Evidence { text: text.into(), filter: filter.into(), ..Evidence::default() }
     }
@@ -272,7 +273,7 @@ impl Certainty {
         }
     }
 
-    /// Returns the reason.
+    /// Returns the reason for the certainty.
     pub fn reason(&self) -> &str {
         match self {
             Certainty::Proved(reason)

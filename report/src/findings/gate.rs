@@ -9,7 +9,7 @@ use crate::text::{clean, counted};
 
 /// Word of a gate that stands for all kinds.
 const ANY: &str = "any";
-/// Findings that the text names.
+/// Maximum number of findings that the text names.
 const NAMED: usize = 20;
 
 /// Findings that fail a check.
@@ -58,9 +58,9 @@ impl FromStr for Gate {
 /// Result of a gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// The gate, as it was written.
+    /// Text of the gate, as it was written.
     pub gate: String,
-    /// The decision, with its reason.
+    /// Decision, with its reason.
     pub decision: Decision,
     /// Number of estimated findings beyond the limit. They fail no check.
     pub estimated: usize,
@@ -72,8 +72,8 @@ impl Gate {
         Some(self.kind.as_str()).filter(|kind| *kind != ANY)
     }
 
-    /// Decides whether findings fail the check. Only those that are new, not accepted and not
-    /// estimated do.
+    /// Decides whether findings fail the check. Only new findings that are neither accepted nor
+    /// estimated fail it.
     pub fn judge(&self, findings: &Findings) -> Judgement {
         let is_of = |kind: &str| self.kind().is_none_or(|only| only == kind);
         let open =
@@ -94,11 +94,12 @@ impl Gate {
         Judgement { gate: self.text.clone(), decision, estimated }
     }
 
-    /// Returns why findings may be missing, if they may.
+    /// Returns the reason why findings may be missing, if they may.
     fn missing(&self, findings: &Findings) -> Option<String> {
         let kind = match self.kind() {
             Some(kind) => kind,
-            // All kinds that the recording can show.
+            // A gate about all kinds concerns the kinds that were looked for. The first of them
+            // stands for all.
             None => findings.looked_for.first().map_or(ANY, String::as_str),
         };
         if let Some(missing) = findings.not_looked_for.iter().find(|it| it.kind == kind) {
@@ -148,7 +149,7 @@ impl Judgement {
         matches!(self.decision, Decision::Fails(_))
     }
 
-    /// Returns why the check cannot be decided, if it cannot.
+    /// Returns a sentence with the reason if the check cannot be decided.
     pub fn doubt(&self) -> Option<String> {
         match &self.decision {
             Decision::Undecided(why) => {
@@ -183,12 +184,13 @@ mod tests {
     use super::super::{Baseline, Config, json};
     use super::*;
 
-    /// A program whose kind `leaves` is certain, and of which `repeated` is an estimate.
+    /// Returns the findings of a program: one of the kind `leaves` that is certain, and one of
+    /// `repeated` that is estimated.
     fn findings(config: &str, baseline: Option<Baseline>) -> Findings {
         let mut run = Run::new();
         for frame in 0..30 {
             run.call("page::frame", None, |run| {
-                // The number of repetitions differs, so they are not by plan.
+                // The number of repetitions differs, so the repetitions are not planned.
                 for round in 0..4 {
                     for node in (0..12).filter(|node| round <= (frame + node) % 4) {
                         run.leaf("page::Scene::layout", node, 20_000);

@@ -28,8 +28,7 @@ const GROWTH: f64 = 2.5;
 /// Least cost of the last part in effects or nanoseconds of a call.
 const EFFECTS: f64 = 10.0;
 const SELF_NS: f64 = 1_000.0;
-/// Least share of the work that calls take whose time grows for no reason that is recorded, in
-/// percent.
+/// Least share of the work for calls whose time grows without a recorded reason, in percent.
 const TIME_PERCENT: u64 = 5;
 
 /// Detector of calls whose cost grows.
@@ -43,7 +42,7 @@ pub(super) struct GrowingCost {
     graph: CallGraph,
 }
 
-/// Call that runs.
+/// Call that has begun and not ended.
 #[derive(Clone, Copy)]
 struct Open {
     id: EventId,
@@ -61,17 +60,17 @@ struct Calls {
     /// All effects, also those on subjects that the site had not met before.
     effects: [u64; PARTS],
     seen: u64,
-    /// Part of the next call, and the number of calls before the part that follows.
+    /// Part of the next call, and the number of calls before the following part.
     part: usize,
     part_end: u64,
-    /// Events that another site needs at least, so that the calls of the last part have many
-    /// effects there.
+    /// Least number of events of another site, so that the calls of the last part have many effects
+    /// there.
     least_effects: u64,
     last: Vec<EventId>,
 }
 
-/// Effects of the calls of a site at another one, without those on subjects that the other one had
-/// not met before.
+/// Effects of the calls of a site at another site, without effects on subjects that the other site
+/// meets for the first time.
 #[derive(Default)]
 struct Effects {
     parts: [u64; PARTS],
@@ -81,7 +80,7 @@ struct Effects {
 /// Growth of a number with the number of calls so far.
 struct Growth {
     exponent: f64,
-    /// Half of the interval that holds the exponent with a probability of 95 %.
+    /// Half of the width of the 95 % confidence interval of the exponent.
     interval: f64,
     r2: f64,
     first: f64,
@@ -94,7 +93,7 @@ impl Detector for GrowingCost {
     }
 
     fn missing(&self, context: &Context<'_>) -> Option<String> {
-        // Where effects are missing, those that are left may seem to become more.
+        // Where effects are missing, the remaining ones may seem to grow in number.
         context.missing_calls()
     }
 
@@ -119,7 +118,7 @@ impl Detector for GrowingCost {
             if calls.seen >= calls.part_end {
                 calls.part = (calls.seen * PARTS as u64 / events).min(PARTS as u64 - 1) as usize;
                 calls.part_end = ((calls.part as u64 + 1) * events).div_ceil(PARTS as u64);
-                // Where calls left the window, the last part may be of few.
+                // Where calls left the window, the last part may have few calls.
                 if context.survey.whole_from == 0 {
                     calls.least_effects = events / PARTS as u64 * EFFECTS as u64;
                 }
@@ -155,11 +154,11 @@ impl GrowingCost {
         if context.survey.events_of(effect.event.site) < calls.least_effects {
             return;
         }
-        // A helper on the call's own subject says nothing of what it looks at.
+        // A helper on the call's own subject does not show which objects it looks at.
         let is_own = effect.event.subject.is_some() && effect.event.subject == subject;
         if effect.event.subject.is_some() && !is_own {
             // A call that meets subjects for the first time has a larger input. Several effects on
-            // a subject are one.
+            // a subject count once.
             let Some(row) = effect.row else { return };
             let row = row as usize;
             if self.causes.len() <= row {
@@ -172,7 +171,7 @@ impl GrowingCost {
         }
         let effects = self.effects.of(site, effect.event.site);
         effects.parts[part] += 1;
-        // What is met at an address for the second time may be another object.
+        // At its second occurrence, an address may belong to another object.
         let is_known =
             !is_own && effect.event.subject.is_some_and(|subject| !context.is_place(subject.kind));
         effects.without_subject += u64::from(!is_known);
@@ -281,7 +280,8 @@ impl GrowingCost {
         Some(finding)
     }
 
-    /// Returns the cost of effects without those that each call would have if they did not grow.
+    /// Returns the cost of effects. Their number leaves out one effect for each call, which would
+    /// remain without growth.
     fn cost_of_effects(
         &self,
         effect: SiteId,
@@ -296,7 +296,8 @@ impl GrowingCost {
     }
 }
 
-/// Returns true if calls read receivers that no call changes. A larger one is another value.
+/// Returns true if calls read receivers that no call changes. A larger receiver is another value
+/// then.
 fn reads_values(site: SiteId, calls: &[EventId], context: &Context<'_>) -> bool {
     let only_reads = context
         .facts(site)
@@ -307,7 +308,8 @@ fn reads_values(site: SiteId, calls: &[EventId], context: &Context<'_>) -> bool 
         && subjects().all(|subject| !context.is_one_object(subject))
 }
 
-/// Returns true if calls get nothing but numbers and texts: no earlier call has added to these.
+/// Returns true if calls get only numbers, truth values and texts, to which no earlier call can
+/// have added anything.
 fn has_only_values(site: SiteId, calls: &[EventId], context: &Context<'_>) -> bool {
     let is_function = context.facts(site).is_some_and(|facts| {
         facts.self_kind == SelfKind::None && facts.shows_inputs && !facts.is_closure
@@ -326,7 +328,8 @@ fn has_only_values(site: SiteId, calls: &[EventId], context: &Context<'_>) -> bo
 }
 
 impl Growth {
-    /// Fits a power of the number of calls. `None` unless the numbers grow and follow it.
+    /// Fits a power of the number of calls. Returns `None` unless the numbers grow and follow the
+    /// power.
     fn of(parts: &[f64; PARTS]) -> Option<Growth> {
         let points: Vec<(f64, f64)> =
             (1..PARTS).map(|part| ((part as f64 + 0.5).ln(), parts[part].max(1e-3).ln())).collect();
@@ -475,7 +478,7 @@ mod tests {
         assert_eq!(run.found(GrowingCost::default()), [] as [&str; 0]);
     }
 
-    /// Parses 300 texts in a function with these facts, the later ones for longer, or with calls on
+    /// Parses 300 texts in a function with these facts. Later texts take longer, or have calls on
     /// more places.
     fn check_inputs(words: &str, has_places: bool, expected: usize) {
         let mut run = Run::new();

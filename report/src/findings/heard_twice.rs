@@ -14,15 +14,16 @@ const KIND: &str = "heard-twice";
 /// Least number of messages that one receiver hears twice, or that a site hears twice.
 const MESSAGES: u64 = 5;
 /// Largest share of a site's messages that it hears twice, in percent, where each message has a
-/// subject of its own. With more, it is meant to hear them so often.
+/// subject of its own. A larger share shows an intended repetition.
 const SOME_PERCENT: u64 = 30;
 
 /// Detector of receivers that hear a message again.
 #[derive(Default)]
 pub(super) struct HeardTwice {
-    /// Messages by their receipts, and by what the receipts lead to.
+    /// Receipts of messages, by the event of the receipt and by the tasks and closures that it
+    /// leads to.
     messages: Recent<EventId, Receipt>,
-    /// Sites of these events: most sites have none.
+    /// Sites of the keys of `messages`. Most sites have none.
     carriers: BySite<()>,
     /// First receipt of a message by a receiver.
     heard: Recent<(EventId, SiteId, Subject), EventId>,
@@ -40,12 +41,12 @@ struct Receipt {
 /// Receipts of messages that the receiver had heard before.
 #[derive(Default)]
 struct Again {
-    /// Messages, as often as a receiver hears them for the first time.
+    /// Number of messages that a receiver hears for the first time.
     heard: u64,
     events: u64,
     ticks: u64,
     subjects: HashMap<Subject, u64>,
-    /// Receipts by their site.
+    /// Repeated receipts by the site of the receipt.
     receipts: HashMap<SiteId, u64>,
     first: Vec<EventId>,
 }
@@ -74,7 +75,7 @@ impl Detector for HeardTwice {
             }
             let Some(&mut receipt) = self.messages.get_mut(&cause.id) else { continue };
             let Some(subject) = it.subject else {
-                // A task or a closure between the receipt and the receiver.
+                // The event is a task or a closure between the receipt and the receiver.
                 self.messages.insert(it.id, receipt);
                 self.carriers.of(it.site);
                 continue;
@@ -127,8 +128,7 @@ fn finding(site: SiteId, again: &Again, context: &Context<'_>) -> Option<Finding
         _ => ("of some receivers hears the same message twice", "receivers"),
     };
     if subjects.is_empty() {
-        // Where the subject is what the message is about, each of them is heard about once or
-        // twice.
+        // Where the message is about the subject, each subject has one or two receipts.
         subjects = of_least(1);
         (title, counted) = ("hears some messages twice", "subjects");
         let messages: u64 = subjects.values().sum();
@@ -165,7 +165,7 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Sends 20 messages to the views of `ears`, in this order.
+    /// Sends 20 messages, each to the views in `ears`, in this order.
     fn check(ears: &[u64], expected: &[&str]) {
         let mut run = Run::new();
         run.site("room::sent", SiteKind::Announcement);

@@ -11,7 +11,7 @@ use crate::text::{grouped, percent, time};
 
 /// Word of the kind.
 const KIND: &str = "held-lock";
-/// Shorter waits do not count, in nanoseconds.
+/// Least time of a wait that counts, in nanoseconds.
 const WAIT_NS: u64 = 10_000;
 /// Least number of waits that overlap holds of the site.
 const WAITS: u64 = 10;
@@ -22,20 +22,20 @@ const OVERLAP_PERCENT: u64 = 60;
 /// Least median of the holds, in nanoseconds. The holder of a lock that is released at once may
 /// lose its processor.
 const HOLD_NS: u64 = 20_000;
-/// Largest share of the site's holds that overlap each other, in percent. A semaphore limits what
-/// it is held for.
+/// Largest share of the site's holds that overlap each other, in percent. A semaphore with
+/// overlapping holds limits the work behind it on purpose.
 const SHARED_PERCENT: u64 = 10;
 
 /// Detector of locks that are held for too long.
 #[derive(Default)]
 pub(super) struct HeldLock {
-    /// Site of the waits for each lock, by the site of its holds, and the other way round.
+    /// Sites of the holds and waits of each lock.
     pairs: Pairs,
     locks: HashMap<(SiteId, Option<Subject>), Lock>,
     found: HashMap<SiteId, Waits>,
 }
 
-/// Sites of the locks.
+/// Site of a lock's holds, by the site of the waits for the lock.
 #[derive(Default)]
 struct Pairs {
     hold_of_wait: BySite<SiteId>,
@@ -68,7 +68,7 @@ struct Waits {
     waits: u64,
     ticks: u64,
     holders: HashMap<Option<SiteId>, Holder>,
-    /// Waits for each lock.
+    /// Number of waits for each lock.
     subjects: HashMap<Subject, u64>,
 }
 
@@ -142,7 +142,7 @@ impl Detector for HeldLock {
 }
 
 impl Pairs {
-    /// A lock has the sites `NAME::hold` and `NAME::wait`.
+    /// Finds the sites of all locks: a lock has the sites `NAME::hold` and `NAME::wait`.
     fn of(context: &Context<'_>) -> Pairs {
         let by_path: HashMap<&str, SiteId> =
             context.store.sites().iter().map(|site| (site.path.as_str(), site.id)).collect();
@@ -158,7 +158,7 @@ impl Pairs {
 }
 
 impl Lock {
-    /// Forgets what ended before `now`.
+    /// Forgets the holds that ended before `now`, and settles the waits that did.
     fn forget(&mut self, now: u64, found: &mut Waits, subject: Option<Subject>) {
         self.holds.retain(|hold| hold.end > now);
         for wait in self.waits.extract_if(.., |wait| wait.end <= now) {
@@ -166,7 +166,7 @@ impl Lock {
             for (holder, ticks) in wait.overlaps {
                 let holder = found.holders.entry(holder).or_default();
                 holder.waits += 1;
-                // Several holds at a time block a wait once.
+                // Simultaneous holds block a wait only once.
                 holder.ticks = holder.ticks.saturating_add(ticks.min(span));
                 if holder.events.len() < NAMED {
                     holder.events.push(wait.id);

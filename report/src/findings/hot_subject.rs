@@ -20,8 +20,8 @@ const SUBJECTS: usize = 8;
 const HOT: usize = 3;
 /// Least share of the site's calls that the hot subjects have together, in percent.
 const PERCENT: u64 = 10;
-/// Least median of the subjects' calls. Where most are called once, as the instructions of a
-/// program, some are in loops.
+/// Least median of the subjects' calls. Where most subjects are called once, as the instructions of
+/// a program are, the others are in loops.
 const MEDIAN: u64 = 5;
 /// Least number of calls of a hot subject.
 const CALLS: u64 = 50;
@@ -47,20 +47,20 @@ pub(super) struct HotSubject {
 
 /// Least number of calls of a subject that is hot by its time.
 const TIMED_CALLS: u64 = 5;
-/// Least number of calls on a place in several units of work. Another object may be there in each,
-/// and the shortest of many calls is hardly ever that of the slow one.
+/// Least number of calls on a place in several units of work. Each unit may have another object
+/// there, and the shortest of many calls is hardly ever a call on the slow object.
 const CALLS_ACROSS: u64 = 20;
-/// Least share of the site's time that a subject has which is hot by its time, in percent.
+/// Least share of the site's time for subjects that are hot by their time, in percent.
 const TIME_PERCENT: u64 = 25;
-/// Least share of the work that it takes, in percent.
+/// Least share of the work for such subjects, in percent.
 const WORK_PERCENT: u64 = 5;
-/// Least share of the events or of the work that a site of tests has whose subjects are sorted by
-/// test, in percent.
+/// Least share of the events or of the work, in percent, for a site in tests. The subjects of such
+/// a site are sorted by test.
 const LISTED_PERCENT: u64 = 1;
 /// Maximum number of subjects that are sorted by test.
 const SORTED: usize = 10_000;
 
-/// Unit of work that stands for several ones. No event has this number.
+/// Number that stands for several units of work. No event has it.
 const SEVERAL: u64 = u64::MAX;
 
 /// Calls of a site on a subject. There may be a million of them.
@@ -69,13 +69,13 @@ struct Row {
     self_ticks: u64,
     /// Self time of the shortest call. A call that lost its processor is longer than its work.
     shortest: u64,
-    /// End of the last call that was counted, and its lane.
+    /// End of the last counted call, and its lane.
     end: u64,
     lane: LaneId,
     calls: u32,
     /// Direct effects of the calls.
     effects: u32,
-    /// Place of the named calls, once there are [`TIMED_CALLS`].
+    /// Index of the named calls, from [`TIMED_CALLS`] calls on.
     named: u32,
     /// Number of the unit of work of the calls; 0 if they belong to none.
     unit: u64,
@@ -94,7 +94,7 @@ impl Row {
     };
 }
 
-/// Calls of a subject at the site in question.
+/// Calls of a site on one subject, with the row of the pair.
 #[derive(Clone, Copy)]
 struct OfSubject {
     row: u32,
@@ -108,17 +108,18 @@ struct OfSubject {
     /// Part of the shortest call for each of its effects. A call on a container takes as long as
     /// the container has parts.
     step_ticks: u64,
-    /// True for a place that is used in several units of work. Another object may be there in each.
+    /// True for a place that is used in several units of work. Each unit may have another object
+    /// there.
     is_across: bool,
 }
 
-/// What sets the first of a site's subjects apart from the others, in calls or in ticks.
+/// Difference between the hot subjects of a site and the others, in calls or in ticks.
 struct Hot {
     /// Number of the hot subjects.
     count: usize,
     of_hot: u64,
     all: u64,
-    /// Number of the subject that follows them.
+    /// Calls or ticks of the subject that follows the hot ones.
     next: u64,
     median: u64,
 }
@@ -217,8 +218,8 @@ impl OfSubject {
 }
 
 impl HotSubject {
-    /// Returns the subjects of a site in groups that can be compared: those of each test, or all of
-    /// them outside of tests. A subject of several tests is in none.
+    /// Returns the subjects of a site in comparable groups: one group for each test, or a single
+    /// group if the recording is not of tests. A subject of several tests is in no group.
     fn of_tests(&self, subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubject>> {
         if !context.has_tests() {
             return vec![subjects];
@@ -283,7 +284,7 @@ impl HotSubject {
         mut subjects: Vec<OfSubject>,
         context: &Context<'_>,
     ) -> Option<Finding> {
-        // The calls of a place may be of many objects.
+        // The calls on a place may concern many objects.
         let mut counted: Vec<OfSubject> =
             subjects.iter().filter(|it| !it.is_across).copied().collect();
         let by_calls = Hot::by_calls(&mut counted);
@@ -374,14 +375,15 @@ fn is_hot_across(subjects: &mut [OfSubject]) -> bool {
 }
 
 impl Hot {
-    /// Returns the few that have far more calls than the others, and sorts the subjects by these.
+    /// Sorts the subjects by their calls, and returns the few that have far more calls than the
+    /// others.
     fn by_calls(subjects: &mut [OfSubject]) -> Option<Hot> {
         Hot::of(subjects, |it| it.calls)
             .filter(|hot| hot.median >= MEDIAN && hot.of_hot * 100 >= hot.all * PERCENT)
             .filter(|hot| subjects[..hot.count].iter().all(|it| it.calls > CALLS))
     }
 
-    /// Sorts subjects by a number of theirs, and returns the few that have far more than the
+    /// Sorts subjects by `number`, and returns the few for which it is far larger than for the
     /// others.
     fn of(subjects: &mut [OfSubject], number: impl Fn(&OfSubject) -> u64) -> Option<Hot> {
         if subjects.len() < SUBJECTS {
@@ -418,7 +420,7 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Measures 20 nodes as often as `times` says.
+    /// Measures 20 nodes, each `times` times.
     fn check(times: impl Fn(u64) -> u64, expected: &[&str]) {
         let mut run = Run::new();
         for node in 0..20 {
@@ -427,7 +429,7 @@ mod tests {
         assert_eq!(run.found(HotSubject::default()), expected);
     }
 
-    /// Measures 20 nodes ten times, each for as long as `ns` says by node and round.
+    /// Measures 20 nodes ten times. `ns` returns the time of a call by node and round.
     fn check_times(ns: impl Fn(u64, u64) -> u64, expected: &[&str]) {
         let mut run = Run::new();
         for round in 0..10 {
@@ -486,7 +488,7 @@ mod tests {
     }
 
     /// Calls 20 places ten times, and one of them 300 times, in the first of `frames` frames or in
-    /// all of them in turn. `self_kind` is how the calls take them.
+    /// all of them in turn. `self_kind` tells how the calls take their places.
     fn check_places(self_kind: &str, is_in_all: bool, expected: &[&str]) {
         let mut run = Run::new();
         run.function("page", "page::Cell::add", &format!("type=Cell self={self_kind}"));

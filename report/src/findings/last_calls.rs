@@ -7,16 +7,16 @@ use metaspy_reader::{EventId, LaneId, Outcome};
 
 /// Maximum number of sites that are remembered for a subject.
 const SITES: usize = 32;
-/// Stands for no place among the calls.
+/// Index that stands for no call.
 const NOWHERE: u32 = u32::MAX;
 
 /// Last calls on subjects. There may be a million subjects, so their calls are chained in one list.
 #[derive(Default)]
 pub(super) struct LastCalls {
-    /// Place of the newest call on a subject, by the number of the subject.
+    /// Index of the newest call on a subject, by the number of the subject.
     newest: Vec<u32>,
     calls: Vec<LastCall>,
-    /// Places that are free.
+    /// Indices of free entries of `calls`.
     free: Vec<u32>,
 }
 
@@ -24,26 +24,26 @@ pub(super) struct LastCalls {
 pub(super) struct LastCall {
     pub(super) site: SiteId,
     pub(super) id: EventId,
-    /// Unit of work; `None` if the place is free.
+    /// Unit of work; `None` if the entry is free.
     pub(super) unit: Option<EventId>,
     pub(super) lane: LaneId,
     pub(super) end: u64,
     pub(super) outcome: Outcome,
     pub(super) changes: u64,
-    /// First call of another site on the subject since it began, other than those inside it.
+    /// First call of another site on the subject after the start of this call and outside of it.
     pub(super) touched: Option<EventId>,
-    /// True if more than one was called.
+    /// True if the subject had several such calls.
     pub(super) is_touched_often: bool,
-    /// Cause and its site.
+    /// Cause of the call, and the site of the cause.
     pub(super) cause: Option<EventId>,
     pub(super) caller: Option<SiteId>,
     /// Number of calls on the subject in the unit of work so far.
     pub(super) calls: u32,
-    /// True if it repeats a call of its own cause.
+    /// True if the call repeats a call of its own cause.
     pub(super) is_again: bool,
     /// Number of the subject.
     pub(super) row: u32,
-    /// Place of the next older call on the subject. [`LastCalls::insert`] sets it.
+    /// Index of the next older call on the subject. [`LastCalls::insert`] sets it.
     pub(super) next: u32,
 }
 
@@ -59,7 +59,7 @@ impl LastCalls {
         self.on(row).any(is_meant)
     }
 
-    /// Passes the calls on a subject to `each`. Returns the place of that of a site.
+    /// Passes the calls on a subject to `each`. Returns the index of the call of `site`.
     pub(super) fn pass(
         &mut self,
         row: u32,
@@ -98,7 +98,8 @@ impl LastCalls {
         true
     }
 
-    /// Replaces a call by a later one of its site and subject.
+    /// Replaces a call by a later call of the same site on the same subject. Returns the earlier
+    /// call.
     pub(super) fn replace(&mut self, at: usize, call: LastCall) -> LastCall {
         let next = self.calls[at].next;
         std::mem::replace(&mut self.calls[at], LastCall { next, ..call })

@@ -31,9 +31,9 @@ const REMEMBERED: usize = 1 << 16;
 #[derive(Default)]
 pub(super) struct LostCause {
     sites: BySite<OfSite>,
-    /// Calls with a cause, by their site and that of the cause.
+    /// Calls with a cause, by their own site and the site of the cause.
     causes: ByPair<u64>,
-    /// Calls that lead to calls with a cause, by the sites of these and of their own.
+    /// Calls that lead to other calls, by the site of the effect and the site of the call.
     led: ByPair<Led>,
     /// Whether the events of a site are messages or tasks.
     carriers: BySite<bool>,
@@ -68,17 +68,17 @@ struct OfSite {
     /// The first calls, and the starts of the first ones without a cause.
     first: Vec<Begun>,
     first_roots: Vec<u64>,
-    /// Calls whose cause is on another thread, so it was carried.
+    /// Calls whose cause is on another thread and was carried to this one.
     carried: u64,
     /// Calls whose cause came with a message or with a task.
     sent: u64,
     /// Calls with a cause, by the site of the cause.
     causes: HashMap<SiteId, u64>,
-    /// Calls that lead to calls with a cause, by their site.
+    /// Calls that lead to calls of this site, by their own site.
     origins: HashMap<SiteId, u64>,
-    /// Threads of calls with a cause.
+    /// Threads on which the site has calls with a cause.
     caused_on: BTreeSet<LaneId>,
-    /// Threads on which another call calls the site itself.
+    /// Threads on which another call calls the site directly.
     called_on: BTreeSet<LaneId>,
     roots: HashMap<LaneId, u64>,
     events: Vec<EventId>,
@@ -226,8 +226,8 @@ impl LostCause {
             with >= CALLS && without >= CALLS && without * 100 >= (with + without) * PERCENT;
         // On these threads nobody calls the site, so each of its calls was handed over.
         let is_only_handed_over = found.roots.keys().all(|lane| !found.called_on.contains(lane));
-        // A task that begins there was spawned, and a call that was handed over left a call behind
-        // which led to nothing.
+        // A task that begins there was spawned. A call that was handed over left behind a call that
+        // led to nothing.
         let is_spawned = || {
             context.site_kind(site) == SiteKind::Async
                 && found.roots.keys().all(|lane| found.caused_on.contains(lane))
@@ -241,8 +241,8 @@ impl LostCause {
         let is_lost = is_handed_over
             && (is_apart && found.carried >= CALLS
                 || is_only_handed_over && (is_spawned() || leads_to_nothing().unwrap_or(false)));
-        // Where no cause is ever carried, the calls that lead to nothing and those without a cause
-        // must go in turn.
+        // Where no cause is ever carried, calls that lead to nothing must alternate with calls
+        // without a cause.
         let largest_origin = found
             .origins
             .iter()
@@ -325,7 +325,7 @@ fn carries(site: SiteId, context: &Context<'_>) -> bool {
     }
 }
 
-/// States what is known of the calls with a cause.
+/// Describes how the calls with a cause begin.
 fn how_others_begin(found: &OfSite, origin: &str) -> String {
     match found.carried.max(found.sent) {
         0 => format!("each of them follows a call of {origin} that leads to no other one"),
@@ -370,8 +370,8 @@ mod tests {
         check(|_| false, &[]);
     }
 
-    /// Works on 80 jobs on one thread. Only of each second one the submission is the cause; of the
-    /// others there is one if `is_submitted`.
+    /// Works on 80 jobs on one thread. The submission is the cause of every second job. The other
+    /// jobs have a submission only if `is_submitted` is true.
     fn check_worker(is_submitted: bool, expected: &[&str]) {
         let mut run = Run::new();
         for job in 0..80 {
@@ -390,8 +390,9 @@ mod tests {
         check_worker(true, &[found]);
     }
 
-    /// Places 80 orders. Each second one is shipped on another thread, after `ns`, or else at once
-    /// and in the order.
+    /// Places 80 orders. Every second order is shipped on another thread, `is_shipped_after`
+    /// nanoseconds after the begin of the order. The others are shipped at once, inside of the
+    /// order.
     fn check_orders(is_shipped_after: impl Fn(u64) -> u64, expected: &[&str]) {
         let mut run = Run::new();
         for order in 0..80 {

@@ -1,4 +1,4 @@
-//! Maps of the detectors, which every event asks several times.
+//! Maps of the detectors, with several lookups for each event.
 
 use foldhash::fast::RandomState;
 use metaspy_probe::SiteId;
@@ -11,7 +11,7 @@ pub(super) type HashSet<K> = std::collections::HashSet<K, RandomState>;
 /// Values by site. The numbers of sites are small, so a value is found without a hash.
 #[derive(Debug)]
 pub(super) struct BySite<T> {
-    /// Place of the site's value, counted from 1, by the number of the site; 0 = none.
+    /// Index of the site's value, counted from 1, by the number of the site; 0 if there is none.
     places: Vec<u32>,
     values: Vec<(SiteId, T)>,
 }
@@ -35,7 +35,7 @@ impl<T> BySite<T> {
         self.values.get_mut(at.wrapping_sub(1)).map(|(_, value)| value)
     }
 
-    /// Returns the value of a site, which is made if there is none.
+    /// Returns the value of a site, which `value` makes if there is none.
     pub(super) fn or_insert_with(&mut self, site: SiteId, value: impl FnOnce() -> T) -> &mut T {
         let number = site.0 as usize;
         let place = self.places.get(number).copied().unwrap_or(0) as usize;
@@ -43,7 +43,7 @@ impl<T> BySite<T> {
         &mut self.values[at].1
     }
 
-    /// Returns the value of a site, at first the default one.
+    /// Returns the value of a site, which is the default value at first.
     pub(super) fn of(&mut self, site: SiteId) -> &mut T
     where
         T: Default,
@@ -75,16 +75,16 @@ impl<T> IntoIterator for BySite<T> {
     }
 }
 
-/// Values by two sites, such as a call's and that of its effect.
+/// Values by two sites, such as the site of a call and the site of its effect.
 #[derive(Debug)]
 pub(super) struct ByPair<T> {
-    /// Pairs that were just asked for, with their places: most events repeat one.
+    /// Pairs of the last lookups, with their indices. Most events repeat one of these pairs.
     recent: [Option<((SiteId, SiteId), u32)>; RECENT],
     places: HashMap<(SiteId, SiteId), u32>,
     values: Vec<((SiteId, SiteId), T)>,
 }
 
-/// Number of pairs that are found without a search.
+/// Number of pairs that are found without a hash.
 const RECENT: usize = 64;
 
 impl<T> Default for ByPair<T> {
@@ -100,7 +100,7 @@ impl<T> ByPair<T> {
         self.values.get(at as usize).map(|(_, value)| value)
     }
 
-    /// Returns the value of two sites, at first the default one.
+    /// Returns the value of two sites, which is the default value at first.
     pub(super) fn of(&mut self, from: SiteId, to: SiteId) -> &mut T
     where
         T: Default,
@@ -137,7 +137,7 @@ mod tests {
         let mut pairs: ByPair<u32> = ByPair::default();
         for number in [7, 0, 900].into_iter().cycle().take(3_000) {
             *sites.of(SiteId(number)) += 1;
-            // Many pairs share a place among the recent ones.
+            // Many pairs share an entry of the recent pairs.
             (0..10).for_each(|to| *pairs.of(SiteId(number), SiteId(to * 64)) += 1);
         }
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The mention of findings, with which other commands end.
+//! One line about findings, with which other commands end.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use metaspy_reader::Store;
 use super::{find, settings_of_project};
 use crate::text::counted;
 
-/// Maximum number of events in which findings are looked for although nobody asked for them. A
-/// search takes up to two microseconds of processor time for each event, so this is half a second.
+/// Maximum number of events for a search that nobody asked for. A search takes up to two
+/// microseconds of processor time for each event, so this is half a second.
 const EVENTS_MAX: u64 = 250_000;
 
-/// Returns the line with which a command ends that was asked for something else:
+/// Returns the line with which another command mentions the findings of its recordings:
 /// `2 findings: metaspy findings run.spy`.
 ///
-/// `command` lists the findings of these recordings, whose names are those of merged ones. The
-/// settings are those of the project that `directory` belongs to. Where nothing is found, and where
-/// only counts were recorded, there is no line. Many events are not searched, and the line only
-/// names the command.
+/// `command` lists the findings of these recordings, which are merged under their names. The
+/// settings come from the project that `directory` belongs to. There is no line if nothing is
+/// found, or if only counts were recorded. Recordings with many events are not searched, and the
+/// line only names the command.
 pub fn mention(
     recordings: Vec<(String, Store)>,
     directory: &Path,
@@ -31,7 +31,7 @@ pub fn mention(
     if events > EVENTS_MAX {
         return unsearched();
     }
-    // The command states what is wrong with the settings.
+    // The named command reports the error in the settings.
     let Ok(config) = settings_of_project(directory) else { return unsearched() };
     let store = Store::merged(recordings).ok()?;
     let found = find(&store, &config).listed().count();
@@ -46,7 +46,7 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Kind of which a recording of more than a hundred layouts has a finding.
+    /// Kind with a finding in recordings of more than a hundred layouts.
     const OFTEN: &str = r#"
         [[findings.own]]
         kind = "often"
@@ -54,7 +54,7 @@ mod tests {
         title = "{site} runs {count} times"
     "#;
 
-    /// Lays out so many nodes.
+    /// Records the layout of `count` nodes.
     fn layouts(count: u64) -> Store {
         let mut run = Run::new();
         (0..count).for_each(|node| _ = run.leaf("page::Scene::layout", node, 1_000));

@@ -2,11 +2,11 @@
 //! their evidence.
 //!
 //! [`find`] passes the events of a recording once, in order of time, to all [`Detector`]s, and
-//! ranks what they state. A kind of finding is one file with one detector. Each detector sees every
-//! event of its sites, so none has to merge parts, and the result does not depend on the number of
-//! processors: these work on different detectors, and resolve the next events meanwhile. A survey
-//! counts the events of each site before, so that a detector can leave out sites that cannot be
-//! found.
+//! ranks their findings. A kind of finding is one file with one detector. Each detector sees every
+//! event of its sites, so no detector has to merge partial results. The result does not depend on
+//! the number of processors, because they work on different detectors and resolve the next events
+//! meanwhile. A survey counts the events of each site beforehand, so a detector can leave out sites
+//! that cannot have a finding.
 
 mod backlog;
 mod baseline;
@@ -89,7 +89,7 @@ pub use own_kind::OwnKind;
 /// Name of the file with the settings of a project.
 const SETTINGS: &str = "metaspy.toml";
 
-/// Number of events that a detector takes at once.
+/// Maximum number of events that a detector takes at once.
 const CHUNK_EVENTS: usize = 128;
 
 /// All findings of a recording.
@@ -101,22 +101,22 @@ pub struct Findings {
     pub looked_for: Vec<String>,
     /// Kinds that the recording cannot show.
     pub not_looked_for: Vec<NotLookedFor>,
-    /// Kinds that were looked for, of which the recording can show only a part.
+    /// Kinds that were looked for, although the recording can show only some of their findings.
     pub partly_looked_for: Vec<NotLookedFor>,
     /// Number of all calls, and how many of them are events.
     pub totals: Totals,
     /// Nanoseconds from the first to the last event.
     pub recorded_ns: u64,
-    /// True if a baseline tells which findings are new.
+    /// True if the findings were compared with a baseline.
     pub is_compared: bool,
 }
 
-/// Kind of findings that a recording cannot show, or only in part.
+/// Kind of findings that a recording cannot show, or can show only in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotLookedFor {
     /// Word of the kind.
     pub kind: String,
-    /// Reason, and what to record.
+    /// Reason, with advice for the next recording.
     pub why: String,
 }
 
@@ -131,14 +131,14 @@ impl Findings {
         by_reason(&self.not_looked_for)
     }
 
-    /// Returns what the recording does not show of kinds that were looked for, with the kinds of
-    /// each reason.
+    /// Returns the reasons why the recording shows kinds only in part, with the kinds of each
+    /// reason.
     pub fn partly_looked_for_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
         by_reason(&self.partly_looked_for)
     }
 
-    /// Returns the kinds that were looked for and found nowhere, without those of which the
-    /// recording shows only a part.
+    /// Returns the kinds that were looked for and have no finding, without the kinds that the
+    /// recording shows only in part.
     pub fn found_nothing(&self) -> impl Iterator<Item = &str> {
         let found = self.found.iter().map(|finding| finding.kind.as_str());
         let named: HashSet<&str> =
@@ -206,17 +206,17 @@ pub fn kinds() -> Vec<String> {
 }
 
 /// Reads the settings of the project that a directory belongs to: its `metaspy.toml`, or the
-/// nearest one above it. Without a file they are the default ones.
+/// nearest one above it. Without such a file, returns the default settings.
 ///
 /// # Errors
 ///
-/// Returns a sentence that names the file, and what is wrong with it.
+/// Returns a sentence that names the file and its error.
 pub fn settings_of_project(directory: &Path) -> Result<Config, String> {
     settings_file(directory).map_or_else(|| Ok(Config::default()), |file| settings_of(&file))
 }
 
-/// Returns the file with the settings of a project: `metaspy.toml` in the directory or in one
-/// above.
+/// Returns the file with the settings of a project: `metaspy.toml` in the directory, or in the
+/// nearest directory above it.
 pub fn settings_file(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().map(|directory| directory.join(SETTINGS)).find(|file| file.is_file())
 }
@@ -235,7 +235,7 @@ pub fn settings_of(file: &Path) -> Result<Config, String> {
     Config::parse(&text, &kinds).map_err(wrong)
 }
 
-/// Looks for all built-in kinds of findings, and for those of the settings.
+/// Looks for all built-in kinds of findings, and for the kinds that the settings define.
 ///
 /// ```no_run
 /// use metaspy_reader::Store;
@@ -253,8 +253,9 @@ pub fn find(store: &Store, config: &Config) -> Findings {
     find_by(store, config, all(config))
 }
 
-/// As [`find`], for a search that is shown and can be stopped. `goes_on` gets the number of events
-/// that were read since its last call. If it returns false, there is no result.
+/// Looks for the same kinds as [`find`], and reports its progress. `goes_on` gets the number of
+/// events that were read since its last call. If it returns false, the search stops without a
+/// result.
 pub fn find_watched(
     store: &Store,
     config: &Config,
@@ -263,24 +264,24 @@ pub fn find_watched(
     search(store, config, all(config), goes_on)
 }
 
-/// Looks for findings with these detectors, which may be a user's own.
+/// Looks for findings with these detectors, which may be detectors of the user.
 pub fn find_by(store: &Store, config: &Config, detectors: Vec<Box<dyn Detector>>) -> Findings {
     let found = search(store, config, detectors, &|_| true);
     found.expect("a search stops only where its watcher stops it")
 }
 
-/// Detectors of the built-in kinds, and of those of the settings.
+/// Returns the detectors of the built-in kinds and of the kinds that the settings define.
 fn all(config: &Config) -> Vec<Box<dyn Detector>> {
     let own = config.own.iter().map(|kind| Box::new(own::Own::new(kind)) as Box<dyn Detector>);
     detectors().into_iter().chain(own).collect()
 }
 
-/// Detector that gets the events of some sites.
+/// Detector at work, with its choice of sites.
 struct Working {
     detector: Box<dyn Detector>,
-    /// Place of its sites among the choices of sites.
+    /// Index of its sites in the list of choices.
     choice: usize,
-    /// Time that its events have taken so far.
+    /// Time that the detector has spent on its events so far.
     taken: Duration,
 }
 
@@ -307,7 +308,7 @@ fn search(
     let mut not_looked_for = Vec::new();
     let mut looked_for = Vec::new();
     let mut working: Vec<Working> = Vec::new();
-    // Many detectors choose the same sites. Their events are looked for once.
+    // Many detectors choose the same sites. The events of equal choices are selected once.
     let mut choices: Vec<Choice> = Vec::new();
     for mut detector in detectors {
         let kind = detector.kind().to_owned();
@@ -374,7 +375,7 @@ fn search(
     })
 }
 
-/// Sites of a detector: true for each of them, by number.
+/// Sites of a detector: true for each chosen site, by number.
 #[derive(PartialEq, Eq)]
 struct Choice(Vec<bool>);
 
@@ -382,7 +383,7 @@ impl Choice {
     fn of(sites: Vec<SiteId>, context: &Context<'_>) -> Choice {
         let mut chosen = vec![false; context.survey.sites.len()];
         for site in sites {
-            // A site without events has no place.
+            // A site without events has no entry.
             chosen.get_mut(site.0 as usize).into_iter().for_each(|is_chosen| *is_chosen = true);
         }
         Choice(chosen)
@@ -404,7 +405,7 @@ fn pass(
     let has_sites = |detector: &&mut Working| choices[detector.choice].0.contains(&true);
     let mut by_time: Vec<&mut Working> = detectors.iter_mut().filter(has_sites).collect();
     by_time.sort_by_key(|detector| Reverse(detector.taken));
-    // The slowest first, each to the thread that has the least to do.
+    // The slowest detectors come first. Each goes to the thread with the least work.
     let mut shares: Vec<(Duration, Vec<&mut Working>)> =
         (0..threads).map(|_| Default::default()).collect();
     for detector in by_time {
@@ -417,7 +418,7 @@ fn pass(
         let mut began = Instant::now();
         let mut chosen: Vec<Vec<&ResolvedEvent>> = vec![Vec::new(); choices.len()];
         let mut is_chosen = vec![false; choices.len()];
-        // What all detectors of a thread read in turn stays in the cache.
+        // Events that all detectors of a thread read in turn stay in the cache.
         for events in events.chunks(CHUNK_EVENTS) {
             chosen.iter_mut().for_each(Vec::clear);
             is_chosen.fill(false);

@@ -1,18 +1,18 @@
-//! Subjects that stand beside others in loops: whether an answer may lead to the next question.
+//! Neighbours of subjects in loops. They show whether an answer may lead to the next question.
 
 use metaspy_probe::Subject;
 
 use super::finding::is_share;
 use super::map::HashMap;
 
-/// Least number of subjects that recur in loops, and least share of them whose neighbours are
-/// others each time, in percent. Then no answer leads to the next question.
+/// Least number of recurrences of subjects in loops, and least share of these with another
+/// neighbour than before, in percent. From both on, no answer leads to the next question.
 const RECURRING: u64 = 20;
 const SHUFFLED_PERCENT: u64 = 80;
 /// Maximum number of subjects whose neighbours are remembered.
 const NEIGHBOURS: usize = 1 << 14;
 
-/// Subjects that stand beside others in loops.
+/// Last neighbour of each subject in loops, with the number of changes.
 #[derive(Default)]
 pub(super) struct Neighbours {
     last: HashMap<Subject, Subject>,
@@ -32,7 +32,7 @@ impl Neighbours {
         }
     }
 
-    /// Returns true if most subjects that recur have other neighbours each time.
+    /// Returns true if most subjects have another neighbour at each recurrence.
     pub(super) fn are_shuffled(&self) -> bool {
         self.recurring >= RECURRING && is_share(self.others, self.recurring, SHUFFLED_PERCENT)
     }

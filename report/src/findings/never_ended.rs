@@ -1,4 +1,4 @@
-//! `never-ended`: subjects are made at a steady rate, and do not end after their last use.
+//! `never-ended`: subjects are created at a steady rate, and do not end after their last use.
 
 use metaspy_probe::{KindId, SiteId, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
@@ -15,13 +15,13 @@ const KIND: &str = "never-ended";
 const SUBJECTS: u64 = 50;
 /// Least share of all subjects of the kind that live on at the end, in percent.
 const PERCENT: u64 = 20;
-/// Parts of the recording at whose ends the subjects are counted that live and are not used again.
+/// Number of parts of the recording. At the end of each part, the subjects are counted that live
+/// and are not used again.
 const PARTS: usize = 8;
-/// Least share of the subjects that live on at the end which each quarter of the recording adds, in
-/// percent.
+/// Least share of the remaining subjects that each quarter of the recording adds, in percent.
 const QUARTER_PERCENT: u64 = 10;
-/// A subject may be used again while the time since its last use is shorter than so many times
-/// between two uses.
+/// Number of pauses, each as long as the longest time between two uses of a subject. Until they
+/// have passed since its last use, the subject may be used again.
 const PAUSES: u64 = 3;
 
 /// Detector of subjects that are kept for no use.
@@ -29,8 +29,8 @@ const PAUSES: u64 = 3;
 pub(super) struct NeverEnded {
     /// Lives of the subjects, by the number of the subject.
     lives: Vec<Option<Life>>,
-    /// Starts of events. A part of the recording is a number of events, because a program may stand
-    /// still for long.
+    /// Starts of events. A part of the recording is a number of events and not a time, because a
+    /// program may stand still for long.
     starts: Samples<u64>,
     first: Option<u64>,
     last: u64,
@@ -55,7 +55,7 @@ struct Kind {
     ended: u64,
     /// Subjects that live and are not used again, at the end of each part.
     idle: [u64; PARTS],
-    /// Subjects whose first use is at each site.
+    /// Number of subjects that are idle at the end, by the site of their first use.
     sites: HashMap<SiteId, u64>,
     events: Vec<EventId>,
     named: HashMap<Subject, u64>,
@@ -186,8 +186,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Serves 800 sessions, of which twenty are in use at a time. `ends` tells after how many
-    /// others a session ends.
+    /// Serves 800 sessions, of which twenty are in use at a time. `ends` returns the number of
+    /// further sessions after which a session ends.
     fn check(ends: impl Fn(u64) -> Option<u64>, last_use: impl Fn(&mut Run), expected: &[&str]) {
         let mut run = Run::new();
         for now in 0..800_u64 {

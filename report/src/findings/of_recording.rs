@@ -1,5 +1,5 @@
-//! Kinds that are stated of what a recording holds beside its events: its program, its types and
-//! its grammar.
+//! Kinds of findings that need no events: they concern the program, the types or the grammar of a
+//! recording.
 
 use metaspy_probe::SiteId;
 use metaspy_reader::ResolvedEvent;
@@ -10,9 +10,9 @@ use super::{Context, Detector, Finding};
 pub(super) struct OfRecording {
     /// Word of the kind.
     pub(super) kind: &'static str,
-    /// Why the recording cannot show the kind.
+    /// Returns the reason why the recording cannot show the kind.
     pub(super) missing: fn(&Context<'_>) -> Option<String>,
-    /// The findings.
+    /// Returns the findings.
     pub(super) find: fn(&Context<'_>) -> Vec<Finding>,
 }
 

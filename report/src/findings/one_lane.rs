@@ -12,7 +12,8 @@ use crate::text::{counted, grouped, percent, time};
 const KIND: &str = "one-lane";
 /// Least number of threads.
 const THREADS: usize = 3;
-/// Maximum number of events of a site that may be threads. So many tasks are no team.
+/// Maximum number of events of a site that may be threads. More than that are tasks, and no team of
+/// threads.
 const THREADS_MAX: u64 = 1_000;
 /// Least number of events of the busy thread.
 const EVENTS: u64 = 100;
@@ -23,13 +24,14 @@ const PERCENT: u64 = 80;
 const WORKING_PERCENT: u64 = 50;
 /// Least share of uneven teams among the teams of a site, in percent.
 const TEAMS_PERCENT: u64 = 50;
-/// Threads belong together if they begin within this share of the time of the busy one, in percent.
+/// Largest distance between the begins of threads of one team, in percent of the time of the busy
+/// thread.
 const BEGIN_PERCENT: u64 = 20;
 
 /// Detector of threads that do not share their work.
 #[derive(Default)]
 pub(super) struct OneLane {
-    /// The thread that runs on each lane.
+    /// Index of the thread that runs on each lane.
     running: HashMap<LaneId, usize>,
     threads: Vec<Thread>,
 }
@@ -37,7 +39,7 @@ pub(super) struct OneLane {
 /// Teams of threads of one site.
 #[derive(Default)]
 struct Teams<'t> {
-    /// Number of teams that had enough work to share.
+    /// Number of teams with enough work to share.
     all: u64,
     uneven: Vec<Uneven<'t>>,
 }
@@ -50,13 +52,13 @@ struct Uneven<'t> {
     ticks: u64,
 }
 
-/// Thread that is an event from its begin to its end.
+/// Thread whose whole time is one event.
 struct Thread {
     id: EventId,
     site: SiteId,
-    /// False for a function at the root of a thread that does something else as well.
+    /// False for a function at the root of a thread that runs other functions as well.
     is_whole: bool,
-    /// What spawned it.
+    /// Event that spawned the thread.
     cause: Option<EventId>,
     start: u64,
     end: u64,
@@ -100,8 +102,8 @@ impl Detector for OneLane {
             let running = self.running.get(&it.lane).map(|&at| &mut self.threads[at]);
             match running.filter(|thread| it.start < thread.end) {
                 Some(thread) => thread.add(event, context),
-                // Tasks begin on threads as well, but they are left and entered again; that is
-                // known at the end.
+                // Tasks begin on threads as well, but threads leave and enter them again. Only the
+                // end of the recording shows this.
                 None if is_thread(event, context) => {
                     let is_method = |site| context.site_kind(site) == SiteKind::Method;
                     let before = self.running.get(&it.lane).copied();
@@ -165,8 +167,8 @@ impl Thread {
     }
 }
 
-/// Returns true if an event may be a thread: one that was spawned by an instrumented function, or
-/// the function of a thread.
+/// Returns true if an event may be a thread that an instrumented function spawned, or the outermost
+/// function of a thread.
 fn is_thread(event: &ResolvedEvent, context: &Context<'_>) -> bool {
     let site = event.event.site;
     let is_kind = match context.site_kind(site) {
@@ -207,7 +209,7 @@ impl<'t> Teams<'t> {
 }
 
 fn finding(site: SiteId, mut teams: Teams<'_>, context: &Context<'_>) -> Option<Finding> {
-    // Where most teams share their work, the others have little of it.
+    // Where most teams share their work, the other teams have little work.
     if !is_share(teams.uneven.len() as u64, teams.all, TEAMS_PERCENT) {
         return None;
     }
@@ -270,8 +272,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Four threads compile 600 files. `thread_of` tells which thread compiles a file, `pause` how
-    /// long it waits for one.
+    /// Four threads compile 600 files. `thread_of` returns the thread that compiles a file. `pause`
+    /// is the time for which it waits for a file.
     fn check(thread_of: impl Fn(u64) -> u32, pause: u64, expected: &[&str]) {
         let mut run = Run::new();
         run.site("build::workers::thread", SiteKind::Async);

@@ -1,4 +1,4 @@
-//! Calls that run while the events of a recording pass by, with what a detector knows of them.
+//! Calls that run at a moment of the recording, with the values that a detector keeps for them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use super::map::HashMap;
 
 /// Calls that have begun and not ended, with a value each.
 ///
-/// Calls nest in their lane, so most are found at the top of a stack. Calls that their thread
+/// Calls nest in their lane, so most calls are at the top of a stack. Calls that their thread
 /// leaves and enters again are in a map.
 #[derive(Debug)]
 pub(super) struct OpenCalls<T> {
@@ -68,13 +68,14 @@ impl<T> Lanes<T> {
 }
 
 impl<T> OpenCalls<T> {
-    /// Returns true if no call has begun, or if all that their thread leaves and enters again have
-    /// ended.
+    /// Returns true if no call that its thread leaves and enters again is open, and no other call
+    /// has ever begun.
     pub(super) fn is_empty(&self) -> bool {
         self.entered.is_empty() && self.lanes.stacks.is_empty()
     }
 
-    /// Passes the calls to `closed` that have ended before an event of their lane begins.
+    /// Passes the calls to `closed` that have ended when an event begins: those in the lane of the
+    /// event, and all those that threads leave and enter again.
     pub(super) fn close(&mut self, event: &ResolvedEvent, mut closed: impl FnMut(T)) {
         let now = event.event.start;
         if let Some(lane) = self.lanes.get_mut(event.event.lane) {
@@ -88,7 +89,7 @@ impl<T> OpenCalls<T> {
         }
     }
 
-    /// Adds a call that begins and has an end.
+    /// Adds a call that begins. A call without an end is left out.
     pub(super) fn open(&mut self, event: &ResolvedEvent, is_entered: bool, value: T) {
         let it = &event.event;
         let Some(end) = it.span.map(|span| it.start.saturating_add(span)) else { return };
@@ -101,8 +102,8 @@ impl<T> OpenCalls<T> {
         }
     }
 
-    /// Returns the value of the event's cause, if that runs when the event begins, and the tick at
-    /// which it ends.
+    /// Returns the value of the event's cause and the tick at which the cause ends, if the cause
+    /// runs when the event begins.
     pub(super) fn cause_of(&mut self, event: &ResolvedEvent) -> Option<(&mut T, u64)> {
         let cause = event.cause.event()?;
         let in_lane = self

@@ -1,4 +1,5 @@
-//! Kinds of a user, in ten lines of `metaspy.toml`: a condition on groups of events.
+//! Kinds of findings that a user defines in `metaspy.toml`, each by a condition on groups of
+//! events.
 
 use super::finding::NAMED;
 use super::map::HashMap;
@@ -18,11 +19,11 @@ pub(super) struct Own {
     groups: HashMap<Key, Group>,
     /// Number of events that pass the filter, by site.
     sites: HashMap<SiteId, u64>,
-    /// Events of groups that found no room.
+    /// Number of events in groups beyond the maximum.
     beyond: u64,
 }
 
-/// Name of a group. What it is not grouped by is `None`.
+/// Key of a group. Fields that the kind does not group by are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
     site: Option<SiteId>,
@@ -60,7 +61,7 @@ impl Detector for Own {
     }
 
     fn missing(&self, context: &Context<'_>) -> Option<String> {
-        // Missing calls only raise a number.
+        // Missing calls could only raise the number that the condition compares.
         let missing =
             if self.is_of_more() { context.missing_events() } else { context.missing_calls() };
         let unknown =
@@ -105,9 +106,11 @@ impl Detector for Own {
     }
 }
 
-/// Calls of a condition on outcomes that ran when a rotation went on in another file.
+/// Calls whose outcome matters for the condition, and which still ran when a rotation went on in
+/// another file.
 struct Unended {
-    /// True if some of them pass the filter as they are stored, and may not pass it as they ended.
+    /// True if some of these calls pass the filter while they run, and may not pass it with their
+    /// later outcome.
     may_not_match: bool,
     text: String,
 }
@@ -170,7 +173,7 @@ impl Own {
         }
         let sites = site.map_or_else(|| self.sites.keys().copied().collect(), |site| vec![site]);
         let mut sites: Vec<FoundSite> = sites.into_iter().map(|site| context.site(site)).collect();
-        // By path, so that the fingerprint is the same in every run.
+        // Sites are sorted by path, so that the fingerprint is the same in every run.
         sites.sort_by(|a, b| a.path.cmp(&b.path));
         let mut finding = Finding::new(self.kind.name(), self.title(worst, context), sites);
         finding.subjects = context.subjects(&subjects);
@@ -204,7 +207,7 @@ impl Own {
         finding
     }
 
-    /// `12 groups by subject and unit`.
+    /// Returns the number of groups in words: `12 groups by subject and unit`.
     fn of_groups(&self, count: usize) -> String {
         let words = self.kind.by.iter().map(|by| match by {
             GroupBy::Site => "site",
@@ -216,7 +219,8 @@ impl Own {
         format!("{} by {by}", counted(count as u64, "group"))
     }
 
-    /// Returns the filter of the condition, and that of the site if others pass it, too.
+    /// Returns the filter of the condition, with the filter of the site if other sites pass the
+    /// condition, too.
     fn filter(&self, site: Option<SiteId>, context: &Context<'_>) -> String {
         let own = self.kind.when.filter.text();
         let site = site.filter(|_| self.sites.len() > 1 || own.is_empty());
@@ -299,8 +303,8 @@ mod tests {
     use super::super::{Certainty, Config, Findings};
     use metaspy_reader::Outcome;
 
-    /// Two requests: the first asks nine times for one row, and the second once for each of nine
-    /// rows.
+    /// Records two requests. The first asks nine times for one row, and the second asks once for
+    /// each of nine rows.
     fn run() -> Run {
         let mut run = Run::new();
         run.call("shop::request", 1, |run| {
@@ -392,7 +396,7 @@ mod tests {
                 findings.not_looked_for.first().map_or(String::new(), |reason| reason.why.clone()),
             )
         };
-        // The call that was cut off can only add to them.
+        // The call that was cut off can only raise the count.
         assert_eq!(found("count(outcome:panicked) > 1").0, Some(("2 calls".to_owned(), true)));
         for when in [
             "count(-outcome:panicked) > 1",

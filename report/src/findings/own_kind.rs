@@ -1,4 +1,4 @@
-//! `[[findings.own]]` of `metaspy.toml`: a user's kind, as it is written.
+//! Kinds that a user defines, as the section `[[findings.own]]` of `metaspy.toml` states them.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ pub struct OwnKind {
     pub(super) advice: String,
 }
 
-/// `[[findings.own]]`.
+/// Section `[[findings.own]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OwnSection {
@@ -27,15 +27,15 @@ pub(super) struct OwnSection {
     advice: String,
 }
 
-/// What the events of a group have in common.
+/// Property that the events of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum GroupBy {
     Site,
     Subject,
-    /// The same frame, request or message.
+    /// Unit of work: the same frame, request or message.
     Unit,
-    /// The same event led to them.
+    /// Direct cause of the events.
     Cause,
 }
 

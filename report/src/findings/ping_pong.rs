@@ -1,9 +1,9 @@
 //! `ping-pong`: messages or tasks go to and fro between two places, and come back to the same
 //! subject again and again.
 //!
-//! What a message or a task leads to until the next one is a *step*. A step answers another one if
-//! it calls the same site on the same subject as the step before the last, while the last step went
-//! to another subject or through another queue.
+//! A *step* consists of the effects of a message or a task up to the next message or task. A step
+//! answers another step if it calls the same site on the same subject as the step before the last,
+//! while the last step went to another subject or through another queue.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
@@ -16,14 +16,14 @@ use crate::text::grouped;
 
 /// Word of the kind.
 const KIND: &str = "ping-pong";
-/// Least number of answers in a chain. A protocol has a few, and each of its two sides has half of
-/// them.
+/// Least number of answers in a chain. A protocol has a few answers, and each of its two sides has
+/// half of them.
 const ROUNDS: u64 = 8;
-/// Least number of such chains. A single long one may be a game or a transfer.
+/// Least number of such chains. A single long chain may be a game or a transfer.
 const CHAINS: u64 = 5;
 /// Least number of answers at a site.
 const EVENTS: u64 = 20;
-/// Least share of the chains through a site that go on for so long, in percent.
+/// Least share of long chains among the chains through a site, in percent.
 const PERCENT: u64 = 50;
 /// Number of events whose step is remembered.
 const REMEMBERED: usize = 1 << 16;
@@ -37,15 +37,16 @@ pub(super) struct PingPong {
     sites: HashMap<SiteId, OfSite>,
 }
 
-/// What a message or a task leads to until the next one.
+/// Effects of a message or a task up to the next message or task.
 #[derive(Clone, Copy)]
 struct Step {
     before: Option<EventId>,
     /// Site of the message or of the task.
     queue: SiteId,
-    /// First calls on subjects. A task has its own one, so the second is that of its function.
+    /// First two calls on subjects. A task has a subject of its own, so its function is the second
+    /// call.
     calls: [Option<Call>; 2],
-    /// Answers in the chain so far.
+    /// Number of answers in the chain so far.
     rounds: u64,
 }
 
@@ -58,14 +59,14 @@ struct Call {
 /// Answers at a site.
 #[derive(Default)]
 struct OfSite {
-    /// Chains with an answer.
+    /// Number of chains with an answer.
     chains: u64,
     long_chains: u64,
     answers: u64,
     longest: u64,
     self_ticks: u64,
     subjects: HashMap<Subject, u64>,
-    /// Messages and tasks that lead to the answers.
+    /// Number of messages and tasks that lead to the answers, by their site.
     queues: HashMap<SiteId, u64>,
     events: Vec<EventId>,
 }
@@ -90,7 +91,8 @@ impl Detector for PingPong {
             let Some(cause) = event.cause.event() else { continue };
             let it = &event.event;
             let before = self.step_of(cause.id);
-            // What begins when its cause has ended was put off: a task, or a closure in a queue.
+            // An event that begins after the end of its cause was put off: a task, or a closure in
+            // a queue.
             let is_effect_of_message = context.site_kind(cause.site) == SiteKind::Announcement;
             let is_put_off = !is_effect_of_message && cause.end.is_some_and(|end| end < it.start);
             let step =
@@ -170,7 +172,7 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
     if !is_often || found.long_chains * 100 < found.chains * PERCENT {
         return None;
     }
-    // A transfer passes something else each time.
+    // A transfer passes another value each time.
     let asked: HashSet<_> =
         found.events.iter().filter_map(|id| question::of(*id, context)).collect();
     if asked.len() == found.events.len() {

@@ -1,4 +1,4 @@
-//! Async calls with their polls, without those of the async calls inside them.
+//! Async calls with their polls, apart from the polls of the async calls inside them.
 
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
@@ -13,14 +13,14 @@ const CALLS_OF_SITE: u64 = 500;
 /// End of the path of a future's own function.
 const POLL: &str = "::Future::poll";
 
-/// Async calls that run.
+/// Async calls that have begun and not ended.
 #[derive(Default)]
 pub(super) struct PolledCalls {
     open: OpenCalls<PolledCall>,
     looked_up: BySite<u64>,
     /// Number of calls that have begun on each lane and not ended.
     lanes: HashMap<LaneId, u64>,
-    /// Sites of the polls of futures, which are no effects of the call that is polled.
+    /// True for sites of the polls of futures, which are no effects of the polled call.
     polls: BySite<bool>,
 }
 
@@ -36,10 +36,10 @@ pub(super) struct PolledCall {
     pub(super) polls: u64,
     /// Ticks inside its polls.
     pub(super) busy: u64,
-    /// Polls of the async calls directly inside it, and ticks in these.
+    /// Polls of the async calls directly inside this call, and ticks in these polls.
     pub(super) inner_polls: u64,
     pub(super) inner_busy: u64,
-    /// Number of direct effects. Polls of futures inside it are counted apart.
+    /// Number of direct effects. Polls of futures inside this call are counted apart.
     pub(super) effects: u64,
     pub(super) inner_futures: u64,
     /// True if another async call, which is not among its causes, had begun on its thread and not
@@ -57,8 +57,8 @@ pub(super) struct CallInPoll {
 }
 
 impl PolledCalls {
-    /// Takes the next event, and passes the calls to `closed` that have ended. Returns the async
-    /// call that calls the event's method directly, if it is one.
+    /// Takes the next event, and passes the calls to `closed` that have ended. If the event is the
+    /// call of a method directly inside an async call, returns that async call.
     pub(super) fn read(
         &mut self,
         event: &ResolvedEvent,
@@ -103,7 +103,8 @@ impl PolledCalls {
         }
         let (Some(polls), Some(span)) = (polls, it.span) else { return in_poll };
         let on_lane = lanes.entry(it.lane).or_default();
-        // A cause that has ended is not open any more, so this may miss a neighbour.
+        // A cause that has ended is not open any more, but still counts among the causes. So the
+        // comparison may miss a neighbour.
         let has_neighbours = *on_lane > causes;
         *on_lane += 1;
         let call = PolledCall {
@@ -124,7 +125,7 @@ impl PolledCalls {
         None
     }
 
-    /// Passes the calls to `closed` that end after the last event.
+    /// Passes the calls to `closed` that are open after the last event.
     pub(super) fn finish(&mut self, mut closed: impl FnMut(&PolledCall)) {
         self.open.finish(|call| closed(&call));
     }

@@ -8,7 +8,7 @@ use super::of_recording::OfRecording;
 use super::{Certainty, Context, Cost, Evidence, Finding};
 use crate::text::grouped;
 
-/// Least number of tries of a production that never matches without a known reason.
+/// Least number of tries of a production that never matches for an unknown reason.
 const TRIES: u64 = 20;
 /// Kind of the subjects whose labels state why a production never matched, by the number of its
 /// site.
@@ -55,7 +55,7 @@ fn missing(context: &Context<'_>) -> Option<String> {
     if !context.store.sites().iter().any(|site| site.kind == SiteKind::Production) {
         return Some("it has no productions: record the parser (docs/grammar.md)".to_owned());
     }
-    // What is missing may be the match.
+    // A missing activation may be the match.
     if context.totals.lost > 0 || context.totals.unnamed > 0 {
         return Some("activations were lost: record with a larger METASPY_BUDGET".to_owned());
     }
@@ -74,8 +74,8 @@ fn missing_second_parse(context: &Context<'_>) -> Option<String> {
     missing(context).or_else(|| (!is_of_grammar).then(|| unknown.to_owned()))
 }
 
-/// States which productions have an alternative that is cut short. Nothing in the run would be
-/// saved, so there is no cost.
+/// Finds productions with an alternative that is cut short. A fix would have saved nothing in the
+/// run, so the findings have no cost.
 fn cuts_short(context: &Context<'_>) -> Vec<Finding> {
     let sites = context.store.sites().iter().filter(|site| site.kind == SiteKind::Production);
     let finding = |site: &RecordedSite| {
@@ -110,7 +110,7 @@ fn shadow<'s>(site: &RecordedSite, context: &Context<'s>) -> Option<&'s str> {
     reason(SHADOW, site, context)
 }
 
-/// Returns what a subject of this kind states of a production.
+/// Returns the statement about a production in the label of its subject of this kind.
 fn reason<'s>(kind: &str, site: &RecordedSite, context: &Context<'s>) -> Option<&'s str> {
     let kind = context.store.kinds().find(|known| known.name == kind)?.id;
     context.store.label(Subject::new(kind, site.id.0.into()))
@@ -119,7 +119,8 @@ fn reason<'s>(kind: &str, site: &RecordedSite, context: &Context<'s>) -> Option<
 fn unmatched(kind: &str, site: &RecordedSite, measure: Measure, context: &Context<'_>) -> Finding {
     let mut finding =
         Finding::new(kind, format!("{} never matches", site.path), vec![context.site(site.id)]);
-    // What input lacks is no fault of a grammar: only a reason that lies in the grammar has a cost.
+    // A production that the input lacks is no fault of the grammar, so only a reason that lies in
+    // the grammar has a cost.
     if kind == SHADOWED.kind {
         finding.cost = Cost::of_events(measure.count);
     }
@@ -142,7 +143,8 @@ mod tests {
     use super::*;
     use metaspy_reader::Outcome::{Failed, Succeeded};
 
-    /// Tries `integer` so often, with so many matches; a recorded reason for it is there or not.
+    /// Tries the production `integer` `tries` times, with `matches` matches, with or without a
+    /// recorded reason.
     fn check(tries: u64, matches: u64, has_reason: bool, kinds: &[&str]) {
         let mut run = Run::new();
         run.site("integer", SiteKind::Production);

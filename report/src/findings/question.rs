@@ -1,4 +1,4 @@
-//! What a call asks: its subject and its recorded arguments. Only equal questions have equal
+//! Questions of calls: the subject and the recorded arguments. Only equal questions have equal
 //! answers.
 
 use metaspy_format::detail::{Detail, DetailKind};
@@ -8,15 +8,15 @@ use metaspy_reader::EventId;
 use super::Context;
 use super::context::OfTest;
 
-/// What records the values of calls.
+/// Settings that record the values of calls.
 pub(super) const NEEDS: &str = "METASPY_DETAILS=1, with `#[observe(args(…), ret)]` at the site, or woven with `--args --returns`";
-/// Value of an argument that is not shown.
+/// Text in place of a value that is not shown.
 const UNKNOWN: &str = "?";
 /// Name of the receiver among the arguments. Its subject stands for it if its value is not shown.
 const RECEIVER: &str = "self";
 /// Least length of a value that was cut because it is long.
 const LONG: usize = 128;
-/// Answers that say too little to compare.
+/// Answers with too little information for a comparison.
 const TRIVIAL: [&str; 7] = ["()", "true", "false", "None", "Ok(())", "Some(())", UNKNOWN];
 
 /// Subject and recorded arguments of a call.
@@ -25,7 +25,7 @@ pub(super) struct Question {
     subject: Option<Subject>,
     /// Names and values.
     arguments: Vec<(String, String)>,
-    /// Each test has objects of its own.
+    /// Test of the call. Each test has objects of its own.
     test: OfTest,
 }
 
@@ -68,7 +68,7 @@ impl Values {
         Some(values)
     }
 
-    /// Returns the returned value, if it tells one answer from another.
+    /// Returns the returned value, unless it has too little information for a comparison.
     pub(super) fn answer(&self) -> Option<&str> {
         self.answer.as_deref().filter(|answer| !TRIVIAL.contains(answer))
     }
@@ -96,16 +96,16 @@ pub(super) fn of(id: EventId, context: &Context<'_>) -> Option<Question> {
     })
 }
 
-/// What is said of calls on places whose values are not recorded, and of those whose values are not
+/// Sentences about calls on places without recorded values, and about calls whose values are not
 /// shown.
 const NOT_RECORDED: &str = "calls on what only an address tells apart are compared by their arguments and results, which are \
                             not recorded: record with METASPY_DETAILS=1, and weave with --args --returns";
 const NOT_SHOWN: &str = "calls are compared by their arguments and results, and those of most functions are not shown (`?`) \
                          or too long: weave with --trust SELECTOR, see *Values* in docs/weaving.md";
 
-/// Returns what is not compared if most of these calls, one of each site, have no values that are
-/// shown. Only the values tell whether calls ask the same where an address stands for their
-/// receiver.
+/// Returns a sentence about the missing comparison if most of these calls, one of each site, have
+/// no values that are shown. Where an address stands for the receiver, only the values tell whether
+/// calls ask the same.
 pub(super) fn missing_part(calls: &[EventId], context: &Context<'_>) -> Option<String> {
     let is_shown =
         |id: &&EventId| Values::of(**id, context).is_some_and(|values| values.are_known());
@@ -116,12 +116,13 @@ pub(super) fn missing_part(calls: &[EventId], context: &Context<'_>) -> Option<S
     Some(if have_values(calls, context) { NOT_SHOWN } else { NOT_RECORDED }.to_owned())
 }
 
-/// Returns what is said of functions whose values are recorded and not shown.
+/// Returns the sentence about functions whose values are recorded and not shown.
 pub(super) fn not_shown() -> String {
     NOT_SHOWN.to_owned()
 }
 
-/// Returns true if a call has a result that is recorded and not shown, or too long.
+/// Returns true if an argument or the result of a call is recorded, and is not shown or was cut.
+/// The receiver does not count.
 pub(super) fn is_hidden(id: EventId, context: &Context<'_>) -> bool {
     let is_hidden = |it: &Detail| {
         it.kind != DetailKind::Label && (it.cut || it.value == UNKNOWN) && it.name != RECEIVER
@@ -136,16 +137,16 @@ pub(super) fn have_values(calls: &[EventId], context: &Context<'_>) -> bool {
     calls.iter().any(has_values)
 }
 
-/// Returns true if values of all these calls are recorded, and none of them is an argument beside
-/// the receiver.
+/// Returns true if values of all these calls are recorded, without any argument beside the
+/// receiver.
 pub(super) fn have_no_arguments(calls: &[EventId], context: &Context<'_>) -> bool {
     let has_none = |values: Values| values.arguments.iter().all(|(name, _)| name == RECEIVER);
     calls.iter().all(|id| Values::of(*id, context).is_some_and(has_none))
 }
 
-/// Returns true if these calls on subjects ask again what the calls before them asked. A place must
-/// stand for one object, and is the receiver of all that is asked of that object: what is asked
-/// must be known to be equal.
+/// Returns true if these calls on subjects repeat the questions of the calls before them. A place
+/// must stand for one object, and is the receiver of all calls on that object. So on places, the
+/// questions must be known to be equal.
 pub(super) fn is_asked_again<'s>(
     mut subjects: impl Iterator<Item = &'s Subject> + Clone,
     again: &[EventId],
@@ -157,8 +158,8 @@ pub(super) fn is_asked_again<'s>(
     !has_places || is_one_object_each && are_known_to_be_equal(again, before, context)
 }
 
-/// Returns true if most of these calls are known to ask what the calls before them asked, by
-/// recorded arguments or by results that are equal.
+/// Returns true if most of these calls are known to repeat the questions of the calls before them,
+/// because recorded arguments or results are equal.
 pub(super) fn are_known_to_be_equal(
     again: &[EventId],
     before: &[EventId],
@@ -181,7 +182,7 @@ pub(super) fn have_the_same_answer(
 }
 
 /// Returns true if most of these calls have recorded receivers, arguments and a result, and the
-/// calls before them have the same. Of long receivers the beginnings are compared.
+/// calls before them have the same. Long receivers are compared by their beginnings.
 pub(super) fn have_the_same_receiver(
     again: &[EventId],
     before: &[EventId],

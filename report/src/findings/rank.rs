@@ -1,5 +1,5 @@
-//! The order of findings: the most expensive first, and what another finding implies below that
-//! one.
+//! Order of findings: the most expensive first, and implied findings below the finding that implies
+//! them.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,8 @@ pub(super) fn ranked(mut found: Vec<Finding>, context: &Context<'_>) -> Vec<Find
         order.push(first);
         order.extend((0..found.len()).filter(|&at| tops[at] == Some(first)));
     }
-    // Lists without known, accepted or small findings have the numbers of the list of all.
+    // Known, accepted and small findings come last, so a list without them has the same numbers as
+    // the list of all.
     order.sort_by_key(|&at| (!found[at].state.is_open(), found[at].is_small));
     let place = |of: usize| order.iter().position(|&at| at == of);
     order
@@ -55,7 +56,7 @@ fn complete(finding: &mut Finding, context: &Context<'_>) {
     cost.events_ppm = ppm(cost.events, survey.events);
     cost.at_least = context.totals.stored != context.totals.emitted;
     let least = (context.config.least_share_of(&finding.kind) * 1e6) as u32;
-    // Without a cost, a finding is listed where its kind is asked for.
+    // A finding without a cost is listed only if kinds are asked for.
     finding.is_small =
         if cost.is_none() { context.config.kinds.is_empty() } else { cost.share_ppm() < least };
     finding.evidence.events.truncate(super::finding::NAMED);
@@ -86,14 +87,14 @@ fn implied(found: &[Finding], context: &Context<'_>) -> Vec<Option<usize>> {
     };
     let implies = |from: usize, to: usize| {
         let is_comparable = found[from].kind == found[to].kind && site(from) != site(to);
-        // Where each leads to the other, neither implies the other.
+        // Where two findings lead to each other, neither implies the other.
         is_comparable && leads_to(from, to) && !leads_to(to, from)
     };
     (0..found.len()).map(|to| (0..found.len()).find(|&from| implies(from, to))).collect()
 }
 
-/// Returns the finding at the top of those that imply this one; `None` if there is none, or if they
-/// form a circle.
+/// Returns the topmost of the findings that imply this one; `None` if no finding implies it, or if
+/// they form a circle.
 fn top(implied: &[Option<usize>], at: usize) -> Option<usize> {
     let mut top = implied[at]?;
     for _ in 0..implied.len() {
@@ -113,7 +114,8 @@ mod tests {
     use super::super::{Cost, Detector};
     use super::*;
 
-    /// States a finding for each of these sites, with a number of events and one of them.
+    /// Detector with a finding for each of these sites, with its number of events and one of the
+    /// events.
     struct Given(Vec<(&'static str, u64, EventId)>);
 
     impl Detector for Given {

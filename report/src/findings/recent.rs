@@ -1,11 +1,11 @@
-//! Maps of what was seen last, in bounded memory.
+//! Maps of the newest keys, in bounded memory.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
 
 use super::map::HashMap;
 
-/// Maximum number of entries, unless another is chosen.
+/// Default maximum number of entries.
 const ENTRIES: usize = 1 << 16;
 
 /// Map that forgets its oldest keys.

@@ -1,5 +1,5 @@
 //! `repeated`: a call runs again on the same subject in the same unit of work, and nothing happened
-//! to the subject between.
+//! to the subject in between.
 
 use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
@@ -30,8 +30,8 @@ const OTHERWISE_PERCENT: u64 = 5;
 const WORK_PERCENT: u64 = 5;
 /// A repeated call that finds its result takes less than the first calls by at least this factor.
 const KEPT: u64 = 4;
-/// Share of equal numbers of calls from which on the repetition is by plan, in percent: steps of a
-/// simulation, passes.
+/// Share of pairs of a subject and a unit of work with the same number of calls, from which on the
+/// repetition is planned, in percent. Steps of a simulation and passes are planned.
 const EQUAL_PERCENT: u64 = 95;
 /// Detector of repeated calls.
 #[derive(Default)]
@@ -39,13 +39,13 @@ pub(super) struct Repeated {
     /// Last calls on each subject.
     last: LastCalls,
     sites: BySite<Repeats>,
-    /// How methods take `self`.
+    /// Kind of `self` of each method.
     selves: BySite<SelfKind>,
     /// True for functions that are given more than their subject.
     asks_more: BySite<bool>,
     /// The last subject of which an event asked such a function.
     asked: Recent<(EventId, SiteId), Subject>,
-    /// The first call of each site on a place that it only reads.
+    /// First call of each site on a place that it only reads.
     on_places: BySite<Option<EventId>>,
     /// Number of changes and announcements so far. They may concern any subject.
     changes: u64,
@@ -112,7 +112,7 @@ impl Repeated {
         let span = it.span.filter(|_| is_call);
         let unit = event.unit.filter(|_| span.is_some() && context.is_whole_since(event));
         let before = last.pass(row, it.site, |call| {
-            // What a call does to its own subject is a part of the call.
+            // Effects of a call on its own subject are a part of the call.
             let is_caused = event.cause.event().is_some_and(|cause| cause.id == call.id);
             let is_inside = call.lane == it.lane && it.start < call.end;
             if !(call.site == it.site || call.is_touched_often || is_caused || is_inside) {
@@ -159,7 +159,7 @@ impl Repeated {
             next: 0,
         };
         match before {
-            // Recursion, or another thread: the call before has not ended.
+            // The call before has not ended: this is recursion, or another thread.
             Some(at) if it.start < last[at].end => {}
             Some(at) => {
                 let before = last.replace(at, call);
@@ -215,9 +215,9 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     let is_otherwise = found.otherwise * 100 > found.repeats * OTHERWISE_PERCENT;
     let all: u64 = found.numbers.values().sum();
     let equal = found.numbers.values().max().copied().unwrap_or(0);
-    // Those who ask independently of each other have no plan.
+    // Callers that ask independently of each other have no plan.
     let is_by_plan = equal * 100 >= all * EQUAL_PERCENT && found.others * 2 <= found.repeats;
-    // A call that finds its result costs little of what the first one costs.
+    // A call that finds its result costs a fraction of the first call.
     let is_kept = found.again.median() * KEPT < found.first.median();
     // The self time of async calls is not known.
     let is_cheap = is_kept
@@ -279,8 +279,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Lays out 24 nodes in each of 30 frames, and half of them as often as `passes` says, with
-    /// something between two passes.
+    /// Lays out 24 nodes in each of 30 frames, and half of them in each of `passes` passes.
+    /// `between` runs between two passes.
     fn check(passes: u64, between: impl Fn(&mut Run, u64), expected: &[&str]) {
         let mut run = Run::new();
         run.site("page::changed", SiteKind::Announcement);
@@ -440,8 +440,8 @@ mod tests {
         assert_eq!(run.found(Repeated::default()), [] as [&str; 0]);
     }
 
-    /// Measures 24 cells twice in each of 30 frames. `change` takes a cell as this, once at the end
-    /// of a frame, and `width` is the recorded argument.
+    /// Measures 24 cells twice in each of 30 frames. `change` tells how a method takes a cell once
+    /// at the end of a frame, and `width` is the recorded argument.
     fn check_cells(change: &str, width: Option<fn(u64) -> u64>, expected: &[&str]) {
         let mut run = Run::new();
         run.function("page", "page::Cell::measure", "type=Cell self=ref");

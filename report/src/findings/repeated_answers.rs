@@ -1,5 +1,5 @@
-//! `repeated`, by answers: in a unit of work a call is asked the same again, by its recorded
-//! arguments, and returns the same.
+//! `repeated`, by answers: in a unit of work, calls with equal recorded arguments return equal
+//! results.
 
 use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
@@ -13,7 +13,7 @@ use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
-/// Least number of calls of a site, and of those among the compared ones that ask again.
+/// Least number of calls of a site, and of repeated questions among its compared calls.
 const CALLS: u64 = 20;
 /// Maximum number of units of work of a site whose calls are compared, and of calls in each of
 /// them.
@@ -25,36 +25,36 @@ const KNOWN_PERCENT: u64 = 50;
 const AGAIN_PERCENT: u64 = 50;
 /// Largest share of questions that are answered otherwise the next time, in percent.
 const OTHERWISE_PERCENT: u64 = 5;
-/// Least share of the work that the calls take which ask again, in percent.
+/// Least share of the work for the calls that ask again, in percent.
 const WORK_PERCENT: u64 = 10;
-/// Least median of the calls that ask again, in nanoseconds. To remember the answer costs time,
+/// Least median of the calls that ask again, in nanoseconds. Remembering the answer costs time,
 /// too.
 const CALL_NS: u64 = 5_000;
 /// A call that finds its answer takes less than the first one by at least this factor.
 const KEPT: u64 = 4;
-/// Least share of the questions of all units that no other unit asks and gets the same answer to,
-/// in percent. What each unit asks is a helper that works alike everywhere.
+/// Least number of different questions with their answers, in percent of the questions of all
+/// units. A function that each unit asks the same is a helper that works alike everywhere.
 const OWN_PERCENT: u64 = 50;
 
 /// Detector of questions that are asked again.
 #[derive(Default)]
 pub(super) struct RepeatedAnswers {
     sites: BySite<OfSite>,
-    /// The last calls with `&mut self` on each subject: when they began and ended.
+    /// Begins and ends of the last calls with `&mut self` on each subject.
     changed: Changed,
     /// Number of changes and announcements so far.
     changes: u64,
 }
 
-/// When the last calls that change a subject began and ended.
+/// Begins and ends of the last calls that change a subject.
 type LastCalls = [(u64, u64); 3];
 
 #[derive(Default)]
 struct Changed {
-    /// Place among the calls, counted from 1, by the number of the subject.
+    /// Index in `calls`, counted from 1, by the number of the subject.
     places: Vec<u32>,
     calls: Vec<LastCalls>,
-    /// Those of subjects without a number.
+    /// Calls on subjects without a number.
     beyond: HashMap<Subject, LastCalls>,
 }
 
@@ -82,7 +82,7 @@ impl Changed {
 /// Calls of a site.
 #[derive(Default)]
 struct OfSite {
-    /// Whether the values of the first call are recorded and shown, and whether they are recorded
+    /// True if the values of the first call are recorded and shown, and true if they are recorded
     /// and not shown.
     has_values: bool,
     is_hidden: bool,
@@ -265,7 +265,7 @@ impl OfSite {
         self.seen += 1;
     }
 
-    /// Compares the examined calls with those of the same unit of work.
+    /// Compares the examined calls of each unit of work with each other.
     fn compared(&self, context: &Context<'_>) -> Compared {
         let mut found = Compared::default();
         for unit in &self.units {
@@ -319,7 +319,7 @@ fn finding(site: SiteId, of_site: &OfSite, context: &Context<'_>) -> Option<Find
     let is_telling = known > 1 && known as u64 * 100 >= found.questions * OWN_PERCENT;
     let is_kept = again_ticks * KEPT < first_ticks || context.ns(again_ticks) < CALL_NS;
     let is_cheap = repeated(of_site.ticks) < context.survey.work_ticks / 100 * WORK_PERCENT;
-    // A test asks what it wants.
+    // A test asks on purpose.
     if is_otherwise || !is_telling || is_kept || is_cheap || context.are_of_tests(&found.events) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Repeated calls of a site, and the doubts that they are a waste.
+//! Repeated calls of a site, and the reasons for which they may be needed.
 
 use metaspy_format::detail::DetailKind;
 use metaspy_format::facts::SelfKind;
@@ -34,14 +34,14 @@ pub(super) struct Repeats {
     pub(super) units: HashMap<SiteId, u64>,
     /// Pairs of a subject and a unit of work, by their number of calls.
     pub(super) numbers: HashMap<u64, u64>,
-    /// Repeats that another site asks for than asked for the call before.
+    /// Repeats whose caller is another site than the caller of the call before.
     pub(super) others: u64,
-    /// Repeats by the very event that asked before, of a function that is given more than its
-    /// subject. A loop asks for something else each time: of one subject more than twice, or of
-    /// others in between.
+    /// Repeats by the event that also caused the call before, of a function that gets more than its
+    /// subject. A loop may ask another question each time: it calls one subject more than twice, or
+    /// other subjects in between.
     pub(super) in_loops: u64,
     pub(super) events: Vec<EventId>,
-    /// For each of these the call before.
+    /// Call before each of the `events`.
     pub(super) before: Vec<EventId>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn is_change_unknown(site: SiteId, found: &Repeats, context: &Context
 }
 
 /// Returns true if most of the calls before were made by an attempt that failed. The next attempt
-/// asks the same.
+/// has to ask the same.
 fn follow_failures(found: &Repeats, context: &Context<'_>) -> bool {
     let outcome = |id: EventId| context.store.causes(id).next().map(|cause| cause.outcome);
     let failed = found.before.iter().filter(|id| outcome(**id) == Some(Outcome::Failed)).count();
@@ -115,8 +115,8 @@ fn may_differ(found: &Repeats, context: &Context<'_>) -> bool {
         || question::have_other_answers(&found.events, &found.before, context)
 }
 
-/// Returns true for calls that may do something else each time: they take `&mut self`, and return
-/// what they took from their own receiver, or return nothing and store what they are given.
+/// Returns true for calls that may do something else each time: they take `&mut self` and either
+/// return a value of their own receiver, or return nothing and store their arguments.
 fn may_change(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
     let Some(facts) = context.facts(site).filter(|facts| facts.self_kind == SelfKind::Mut) else {
         return false;
@@ -128,15 +128,15 @@ fn may_change(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
     if facts.is_unit { asks_more(site, context) } else { found.subjects.keys().any(is_own) }
 }
 
-/// Returns true for a function that is given more than its subject, so its answer may depend on
+/// Returns true for a function that gets more than its subject, so that its answer may depend on
 /// more.
 pub(super) fn asks_more(site: SiteId, context: &Context<'_>) -> bool {
     let site = context.store.site(site);
     site.is_some_and(|site| site.facts.split(' ').any(|word| word == MORE_ARGUMENTS))
 }
 
-/// Returns true if these calls ask again what was asked before. A call that may change a place asks
-/// nothing.
+/// Returns true if these calls repeat the questions of the calls before. A call that may change a
+/// place is no question.
 fn are_questions(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
     let is_of_places = found.subjects.keys().any(|subject| context.is_place(subject.kind));
     let only_reads = context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref);

@@ -21,18 +21,19 @@ const CALLS_PERCENT: u64 = 5;
 /// repetition is worth it.
 const FAILED_PERCENT: u64 = 50;
 
-/// Least number of places that a call is made on whose receivers are values. Each value of a loop
-/// may be at one place.
+/// Least number of places of a call whose receivers are values. Each value of a loop may be at one
+/// place.
 const PLACES: usize = 8;
-/// The same for a `None`, which is an answer and no failure: nearly all series end with it, and are
-/// long.
+/// Thresholds for a `None`, which is an answer and no failure: least share of series that end with
+/// it, in percent, least mean number of repeated calls in a series, and least share of repeated
+/// calls among all calls, in percent.
 const NONE_PERCENT: u64 = 95;
 const NONE_REPEATED: u64 = 2;
 const NONE_CALLS_PERCENT: u64 = 20;
-/// Least share of the series that are on a place of their own, in percent. Objects that are made in
-/// a loop and dropped are at the same few places in all series.
+/// Least share of series on a place of their own, in percent. Objects that a loop makes and drops
+/// are at the same few places in all series.
 const APART_PERCENT: u64 = 50;
-/// Word of the facts of a function whose subject is all that it is given.
+/// Word in the facts of a function that gets nothing but its subject.
 const SUBJECT_ONLY: &str = "subject_only";
 
 /// Calls of a site for one cause on one subject, if they have one.
@@ -44,9 +45,9 @@ pub(super) struct Retried {
     /// Series that began with a failure.
     open: Recent<Series, Attempts>,
     sites: BySite<OfSite>,
-    /// The first call of each site on a place that failed.
+    /// First failed call of each site, if it is on a place.
     on_places: Vec<EventId>,
-    /// Sites of which a `None` is a failure if it is the only answer.
+    /// True for sites whose `None` may count as a failure.
     nones: BySite<bool>,
 }
 
@@ -66,14 +67,14 @@ struct OfSite {
     ticks: u64,
     series: u64,
     failed_series: u64,
-    /// True if a series has begun.
+    /// True if a call of the site has failed.
     has_begun: bool,
     /// Repeated calls by subject.
     subjects: HashMap<Subject, u64>,
-    /// Series without a subject.
+    /// Number of series without a subject.
     without_subject: u64,
     events: Vec<EventId>,
-    /// For each of these the first call of its series.
+    /// First call of the series of each of the `events`.
     first: Vec<EventId>,
 }
 
@@ -165,20 +166,20 @@ fn close(sites: &mut BySite<OfSite>, (_, site, subject): Series, attempts: Attem
     }
 }
 
-/// Returns true for a site whose `None`s can only be the answer of its subject.
+/// Returns true for a site whose `None` depends on its subject only.
 fn asks_subject_only(site: SiteId, context: &Context<'_>) -> bool {
     context.store.site(site).is_some_and(|of| of.failure() == "none")
         && is_given_subject_only(site, context)
 }
 
-/// Returns true if nothing but the subject is given to the calls of a site.
+/// Returns true if the calls of a site get nothing but their subject.
 fn is_given_subject_only(site: SiteId, context: &Context<'_>) -> bool {
     let site = context.store.site(site);
     site.is_some_and(|site| site.facts.split(' ').any(|word| word == SUBJECT_ONLY))
 }
 
-/// Returns true if a site reads its receiver and is given nothing else, and most series are on
-/// places of their own. Then an address stands for one object as long as a series lasts.
+/// Returns true if a site reads its receiver and gets nothing else, and most series are on places
+/// of their own. Then an address stands for one object as long as a series lasts.
 fn reads_one_object(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
     let places = found.subjects.len() as u64;
     let Some(facts) = context.facts(site) else { return false };
@@ -190,8 +191,8 @@ fn reads_one_object(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool
         && is_share(places, found.series, APART_PERCENT)
 }
 
-/// Returns true if these series repeat one and the same call. Without a subject, and on values,
-/// which move, this is known by recorded arguments and the error.
+/// Returns true if each of these series repeats the same call. Without a subject, and on values,
+/// which move, recorded arguments and the error show it.
 fn is_the_same(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
     if found.without_subject == 0
         && question::is_asked_again(found.subjects.keys(), &found.events, &found.first, context)
@@ -281,7 +282,8 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Handles 40 requests, whose fetches end as `outcomes` says by request and attempt.
+    /// Handles 40 requests with `attempts` fetches each. `fails` decides by request and attempt
+    /// whether a fetch fails.
     fn check(attempts: u64, fails: impl Fn(u64, u64) -> bool, expected: &[&str]) {
         let mut run = Run::new();
         for request in 0..40 {
@@ -335,7 +337,7 @@ mod tests {
         assert_eq!(run.found(Retried::default()).len(), expected);
     }
 
-    /// Pushes each of 40 doors five times, of which every second one opens at the push `opens`.
+    /// Pushes each of 40 doors five times. Every second door opens at the push `opens`.
     fn check_doors(facts: &str, opens: u64, expected: &[&str]) {
         let mut run = Run::new();
         run.function("hall", "hall::push", facts);
@@ -406,13 +408,13 @@ mod tests {
         check_cells("mut", "test", Some(|_| 7), 0);
     }
 
-    /// Checks each of 40 records three times, by a method with these facts. The records are at so
-    /// many places.
+    /// Checks each of 40 records three times, by a method with these facts. The records are at
+    /// `places` places.
     fn check_records(facts: &str, places: u64, expected: usize) {
         check_records_with(facts, places, |_, _| {}, expected);
     }
 
-    /// The same, where `note` records values of a call.
+    /// Checks the records as [`check_records`] does. `note` records the values of a call.
     fn check_records_with(facts: &str, places: u64, note: fn(&mut Run, EventId), expected: usize) {
         let mut run = Run::new();
         run.function("bank", "bank::Record::check", facts);

@@ -1,7 +1,8 @@
 //! `same-result`: a method returns the same value for its receiver each time.
 //!
 //! The profile of returned values names the methods. Recorded values tell which of them are worth a
-//! cache: they are asked the same again, and the answer says more than that there is nothing to do.
+//! cache: their questions recur, and their answers are more than the news that there is nothing to
+//! do.
 
 use metaspy_format::facts::SelfKind;
 use metaspy_probe::SiteId;
@@ -19,20 +20,20 @@ use crate::text::{grouped, short_path, time};
 
 /// Word of the kind.
 const KIND: &str = "same-result";
-/// Least number of calls of a method, and of those among the compared ones that ask again.
+/// Least number of calls of a method, and of repeated questions among its compared calls.
 const CALLS: u64 = 20;
 /// Maximum number of calls of a method that are compared.
 const COMPARED: usize = 512;
 /// Least share of the compared calls that ask again and get the same answer, in percent.
 const AGAIN_PERCENT: u64 = 50;
-/// Least median of the calls that ask again, in nanoseconds. To remember the answer costs time,
+/// Least median of the calls that ask again, in nanoseconds. Remembering the answer costs time,
 /// too.
 const CALL_NS: u64 = 5_000;
 
 /// Detector of methods that return the same value each time.
 #[derive(Default)]
 pub(super) struct SameResult {
-    /// The first calls of each method that may be found.
+    /// First calls of each method that may have a finding.
     calls: BySite<Vec<EventId>>,
 }
 
@@ -72,7 +73,7 @@ impl Detector for SameResult {
     }
 }
 
-/// Returns the methods that return the same value each time, and are no cache.
+/// Returns the methods that return the same value each time and are no caches.
 fn candidates<'c>(context: &'c Context<'_>) -> Vec<&'c Element> {
     let program = context.program();
     let is_cache = |element: &Element| {
@@ -101,7 +102,7 @@ fn finding(
     let title = format!("{name} returns the same value{of_what} each time");
     let mut finding = Finding::new(KIND, title, vec![found_site]);
     let total_ns = element.total_ticks().map(|ticks| context.ns(ticks)).or(method.profile.total_ns);
-    // Shares are of the events, so only what is recorded as events has one.
+    // Shares are shares of the events, so only calls that are recorded as events have a share.
     let is_whole = context.totals.stored == context.totals.emitted;
     let again =
         site.and_then(|site| Again::of(calls.get(site)?, site, context)).filter(|_| is_whole);
@@ -131,7 +132,8 @@ fn finding(
     Some(finding)
 }
 
-/// Returns true for the name of a variant. A setting is looked up, and not computed.
+/// Returns true for an answer that is the name of a variant. Such a setting is looked up, and not
+/// computed.
 fn is_word(answer: &str) -> bool {
     answer.chars().all(|letter| letter.is_alphabetic() || letter == '_')
 }
@@ -144,11 +146,13 @@ struct Again {
 }
 
 impl Again {
-    /// Compares calls by their receivers, arguments and results. `None` unless a cache is worth it.
+    /// Compares calls by their receivers, arguments and results. Returns `None` unless a cache is
+    /// worth its cost.
     fn of(calls: &[EventId], site: SiteId, context: &Context<'_>) -> Option<Again> {
         let facts = context.facts(site)?;
         let waits = context.waits_in_source(site);
-        // What changes its receiver, or asks the world outside, is called for more than its value.
+        // A method that changes its receiver, or asks the world outside, is called for more than
+        // its value.
         if !matches!(facts.self_kind, SelfKind::Ref | SelfKind::None | SelfKind::Value) || waits {
             return None;
         }
@@ -196,8 +200,9 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Renders 30 posts four times by a method with these facts, which takes so long and returns
-    /// `answer` of the post. Returns the number of calls that ask again, if a cache is worth it.
+    /// Renders 30 posts four times by a method with these facts, which takes `ns` nanoseconds and
+    /// returns `answer` of the post. Returns the number of calls that ask again, if a cache is
+    /// worth it.
     fn check(facts: &str, ns: u64, answer: impl Fn(u64) -> String) -> Option<u64> {
         let mut run = Run::new();
         run.function("blog", "blog::Post::render", facts);

@@ -1,4 +1,4 @@
-//! Numbers of which a bounded, evenly spaced part is kept.
+//! Samples of numbers: a bounded, evenly spaced part of all of them.
 
 use crate::median::median;
 
@@ -38,7 +38,7 @@ impl<T: Copy> Samples<T> {
         self.seen += 1;
     }
 
-    /// Returns the kept sample at a part of the way from the first to the last.
+    /// Returns the kept sample at the fraction `part / of` of the way from the first to the last.
     pub(super) fn kept(&self, part: usize, of: usize) -> Option<T> {
         self.kept.get(self.kept.len() * part / of).copied()
     }
@@ -48,12 +48,12 @@ impl<T: Copy> Samples<T> {
         self.kept.iter().copied()
     }
 
-    /// Returns the number of samples, with those that are not kept.
+    /// Returns the number of all samples, kept or not.
     pub(super) fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Returns the median of what is computed from the kept samples; 0 if there are none.
+    /// Returns the median of `number` over the kept samples; 0 if there are none.
     pub(super) fn median_by(&self, number: impl Fn(T) -> u64) -> u64 {
         median(self.kept.iter().map(|&sample| number(sample)))
     }

@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, so that GitHub, GitLab and editors show them at their lines.
+//! Output of findings as SARIF 2.1.0, so that GitHub, GitLab and editors show them at their lines.
 
 use std::io::{self, Write};
 
@@ -10,11 +10,11 @@ use crate::text::grouped;
 /// Schema of the document.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// Where kinds are explained.
+/// Address of the explanations of the kinds.
 const HELP: &str = "https://github.com/metaspy/metaspy/blob/main/docs/findings.md";
-/// Name of the directory that relative paths begin at, which the reader of the document knows.
+/// Name for the base directory of relative paths. The reader of the document knows the directory.
 const ROOT: &str = "%SRCROOT%";
-/// Name of our fingerprints. Its number changes if the same finding gets another one.
+/// Name of our fingerprints. Its number changes if the same finding gets another fingerprint.
 const FINGERPRINT: &str = "metaspy/v1";
 
 /// Writes all findings that are not small.
@@ -118,7 +118,7 @@ fn location(site: &FoundSite) -> Value {
     location
 }
 
-/// A relative path, or the URI of an absolute one.
+/// Returns a relative path as it is, or the URI of an absolute path.
 fn artifact(file: &str) -> Value {
     let path = file.replace('\\', "/");
     let is_drive = path.as_bytes().get(1) == Some(&b':');
@@ -131,7 +131,7 @@ fn artifact(file: &str) -> Value {
     }
 }
 
-/// A path with what a URI may not have as percent codes.
+/// Replaces the bytes of a path that a URI may not have by percent codes.
 fn encoded(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -15,12 +15,14 @@ const KIND: &str = "self-wake";
 const POLLS_OF_CALL: u64 = 500;
 /// Least number of polls of all such calls of a site.
 const POLLS: u64 = 5_000;
-/// Largest time from one poll to the next, in nanoseconds. What waits for an event is not polled so
-/// often.
+/// Largest time from one poll to the next, in nanoseconds. A call that waits for an event is polled
+/// less often.
 const PAUSE_NS: u64 = 5_000;
-/// Largest time of a poll, in nanoseconds. What does a part of its work in each poll takes longer.
+/// Largest time of a poll, in nanoseconds. A call that does a part of its work in each poll takes
+/// longer.
 const POLL_NS: u64 = 1_000;
-/// The same where the polls of the future inside it are observed, too: the hooks take time.
+/// Largest times where the polls of the future inside the call are observed, too, because the hooks
+/// take time.
 const OBSERVED_PAUSE_NS: u64 = 20_000;
 const OBSERVED_POLL_NS: u64 = 5_000;
 /// Least number of polls for each effect.
@@ -94,7 +96,7 @@ fn finding(site: SiteId, found: &Spins, context: &Context<'_>) -> Option<Finding
     let name = context.name(site);
     let title = format!("{name} is polled again and again while it waits");
     let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
-    // While it is polled all the time, its thread has no rest.
+    // A call that is polled all the time leaves its thread no rest.
     finding.cost = Cost::of_waiting(context.ns(found.span), found.calls);
     finding.evidence = Evidence {
         text: format!(

@@ -1,5 +1,5 @@
-//! `slow-because`: a few calls of a site contain an effect that the others do not contain, and it
-//! makes them slow.
+//! `slow-because`: a few calls of a site contain an effect that makes them slow, and the other
+//! calls do not contain it.
 
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
@@ -25,18 +25,19 @@ pub(super) const FACTOR: u64 = 3;
 /// Least duration of the calls with the effect, in nanoseconds. A buffer that is written when it is
 /// full takes less.
 pub(super) const SLOW_NS: u64 = 250_000;
-/// Least duration of the other calls, in nanoseconds. A call that mostly does nothing gathers work
-/// or guards it, as a buffer does, and is called for the work.
+/// Least duration of the other calls, in nanoseconds. A call that mostly does nothing gathers or
+/// guards work, as a buffer does, and the rare work is its purpose.
 pub(super) const USUAL_NS: u64 = 2_000;
 /// Least share of the additional time that the effect explains, in percent.
 pub(super) const EXPLAINED_PERCENT: u64 = 50;
-/// Share of calls from which on a site belongs to them, in percent.
+/// Share of calls with an effect at a site from which on the site belongs to these calls, in
+/// percent.
 const USUAL_PERCENT: u64 = 70;
 /// Share of calls from which on an effect goes with the failures of another one, in percent.
 const MISS_PERCENT: u64 = 90;
-/// Maximum number of lists of effects that are kept for further calls.
+/// Maximum number of empty lists of effects that are kept for later calls.
 const ROOM: usize = 1024;
-/// Maximum number of sites that are remembered of a call.
+/// Maximum number of sites that are remembered for a call.
 const SITES: usize = 16;
 
 /// Detector of effects that make a few calls slow.
@@ -47,13 +48,13 @@ pub(super) struct SlowBecause {
     sites: BySite<Calls>,
     pairs: ByPair<With>,
     graph: CallGraph,
-    /// True for pairs of site and subject that have an event already.
+    /// True for pairs of site and subject with an event, by the row of the pair.
     seen: Vec<bool>,
-    /// Room for the effects of calls.
+    /// Empty lists for the effects of later calls.
     room: Vec<Vec<Effect>>,
 }
 
-/// Call that runs.
+/// Call that has begun and not ended.
 struct Call {
     id: EventId,
     site: SiteId,
@@ -95,7 +96,7 @@ struct With {
     ticks: u64,
     effect_ticks: u64,
     samples: Samples<Sample>,
-    /// The same calls by the other sites at which they have effects as well.
+    /// These calls by the other sites at which they have effects as well.
     others: Vec<Other>,
     /// Number of these calls in which the effect itself fails.
     failed: u64,
@@ -103,7 +104,7 @@ struct With {
     first_effects: u64,
     /// Calls that are the first on their subject.
     first: u64,
-    /// Calls whose effect, or which themselves, are not the first on their subject.
+    /// Calls that are not the first on their subject, or whose effect is not.
     again: u64,
     events: Vec<EventId>,
 }
@@ -112,7 +113,7 @@ struct With {
 struct Other {
     site: SiteId,
     calls: u64,
-    /// Number of these calls in which that effect fails.
+    /// Number of these calls in which the effect at the third site fails.
     failed: u64,
 }
 
@@ -275,8 +276,8 @@ impl SlowBecause {
         calls: &Calls,
         context: &Context<'_>,
     ) -> bool {
-        // A part of the calls without the effect is so small that the median of all calls is
-        // theirs, too.
+        // The calls with the effect are so few that the median of all calls is the median of the
+        // others, too.
         let usual = calls.samples.median();
         let slow = with.samples.median_by(|sample| sample.ticks);
         let explained = with.samples.median_by(|sample| sample.effect_ticks);
@@ -287,11 +288,11 @@ impl SlowBecause {
                 >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
         let is_explained = explained.saturating_mul(100)
             >= slow.saturating_sub(usual).saturating_mul(EXPLAINED_PERCENT);
-        // What is due now and then, as the writing of a full buffer, costs less than all that it is
-        // done for.
+        // Work that is due now and then, as the writing of a full buffer, costs less than all the
+        // calls that it serves.
         let excess = with.ticks.saturating_sub(usual.saturating_mul(with.calls));
         let is_dominant = excess >= calls.ticks.saturating_sub(with.ticks);
-        // Calls that do something for the first time, or something else instead, are slow by
+        // Calls that do their work for the first time, or do other work instead, are slow by
         // nature.
         let others = calls.calls - with.calls;
         let is_first_of_call = with.first * 100 >= with.calls * USUAL_PERCENT
@@ -316,8 +317,8 @@ impl SlowBecause {
             && !self.follows_a_miss(site, effect, with)
     }
 
-    /// Returns true if an effect goes with the failures of another one, as the making of a value
-    /// with the miss of a lookup.
+    /// Returns true if an effect occurs together with failures of another effect, as the
+    /// computation of a value follows the miss of a lookup.
     fn follows_a_miss(&self, site: SiteId, effect: SiteId, with: &With) -> bool {
         with.others.iter().filter(|other| other.failed > 0 && other.site != effect).any(|other| {
             let all_failed = self.pairs.get(site, other.site).map_or(0, |of_other| of_other.failed);
@@ -326,8 +327,8 @@ impl SlowBecause {
     }
 }
 
-/// Returns true for `poll`, `poll_next` and the like. A poll does what has become possible since
-/// the last one, which is nothing most of the time.
+/// Returns true for `poll`, `poll_next` and the like. A poll does the work that has become possible
+/// since the last poll, and mostly there is none.
 fn is_poll(site: SiteId, context: &Context<'_>) -> bool {
     let path = context.store.site_path(site);
     path.rsplit("::").next().is_some_and(|name| name.starts_with("poll"))
@@ -436,7 +437,7 @@ mod tests {
 
     #[test]
     fn what_gathers_work_and_what_a_seventh_of_the_calls_do_are_silent() {
-        // However long the work takes, the other calls only note that there is more of it.
+        // However long the work takes, the other calls only note that there is more work.
         let add = |run: &mut Run, n: u64| {
             run.leaf("editor::Editor::insert", None, 300);
             if n % 40 == 7 {

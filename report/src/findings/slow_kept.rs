@@ -1,9 +1,9 @@
-//! `slow-because` among the events that are kept: the slow ones of a site contain an effect that
-//! the sample of its ordinary ones does not contain.
+//! `slow-because` among the kept events: the slow events of a site contain an effect that the
+//! sample of its ordinary events does not contain.
 //!
-//! They may be one in a million of its calls, so that most of them left the window long ago. Their
-//! number says nothing about all calls, because they were chosen; that they contain something and
-//! ordinary ones do not is a fact about them.
+//! Slow events may be one in a million of the calls of a site, so that most of them left the window
+//! long ago. Their number says nothing about all calls, because they were chosen. But the
+//! difference between their effects and the effects of ordinary events is a fact.
 
 use metaspy_probe::SiteId;
 use metaspy_reader::Filter;
@@ -18,8 +18,8 @@ use crate::text::{counted, grouped, time};
 /// Least number of slow events with the effect.
 const SLOW: usize = 3;
 
-/// Finds sites whose kept slow events contain such an effect, except those that the window shows
-/// already.
+/// Finds sites whose kept slow events contain such an effect, except the sites that the window
+/// shows already.
 pub(super) fn find(context: &Context<'_>, is_known: impl Fn(SiteId) -> bool) -> Vec<Finding> {
     let Some(kept) = KeptUnits::read(context.store, &Filter::all()) else { return Vec::new() };
     let mut slow: HashMap<(usize, SiteId), Vec<&Unit>> = HashMap::default();
@@ -38,7 +38,7 @@ pub(super) fn find(context: &Context<'_>, is_known: impl Fn(SiteId) -> bool) -> 
 }
 
 fn of_site(context: &Context<'_>, site: SiteId, units: &[&Unit]) -> Option<Finding> {
-    // The slowest of many calls are often slow by themselves: they lost their processor.
+    // The slowest of many calls are often slow without an effect: they lost their processor.
     let is_effect = |(_, it): &(&Unit, Difference)| it.site != site && it.usual.calls == 0;
     let differences =
         || units.iter().filter_map(|unit| Some((*unit, unit.difference?))).filter(is_effect);

@@ -27,7 +27,7 @@ use super::{Config, Detector, Findings, find, find_by};
 pub(super) struct Run {
     writer: Writer,
     sites: HashMap<String, u32>,
-    /// Calls around the next event, outermost first, by lane.
+    /// Open calls around the next event, outermost first, by lane.
     open: HashMap<u32, Vec<EventId>>,
     lane: u32,
     /// Kind of the next subjects.
@@ -126,12 +126,12 @@ impl Run {
         self.begin(path, node.into(), None);
     }
 
-    /// Makes it a file of a rotation that went on in another one.
+    /// Makes the recording a file of a rotation that went on in another file.
     pub(super) fn goes_on_elsewhere(&mut self) {
         self.writer.set(superblock::FOLLOWED, 2);
     }
 
-    /// Makes so many earlier calls leave the window.
+    /// Makes this number of earlier calls leave the window.
     pub(super) fn folded(&mut self, calls: u64) {
         self.writer.set(superblock::FOLDED, calls);
     }
@@ -141,7 +141,7 @@ impl Run {
         self.writer.set(superblock::LAST_TICK, self.now);
     }
 
-    /// Calls a site that does nothing else for `ns` nanoseconds.
+    /// Calls a site that takes `ns` nanoseconds and calls nothing.
     pub(super) fn leaf(&mut self, path: &str, node: impl Into<Option<u64>>, ns: u64) -> EventId {
         self.call(path, node, |run| run.work(ns))
     }
@@ -163,7 +163,7 @@ impl Run {
         id
     }
 
-    /// Calls an async site, which is polled so often and is busy for `busy_ns` nanoseconds.
+    /// Calls an async site, which has `polls` polls and is busy for `busy_ns` nanoseconds.
     pub(super) fn polled(
         &mut self,
         path: &str,
@@ -194,7 +194,7 @@ impl Run {
         self.writer.entry(Entry::Ended, u32::from(NODE.0), &[node, self.now], &[]);
     }
 
-    /// Emits an instant below a cause, or else below the call around it.
+    /// Emits an instant below a cause, or below the call around it if `cause` is `None`.
     pub(super) fn instant(
         &mut self,
         path: &str,
@@ -212,12 +212,12 @@ impl Run {
         self.writer.mark(self.lane, self.now, Mark::Link, [effect.raw(), reason.raw(), 0]);
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     pub(super) fn work(&mut self, ns: u64) {
         self.now += ns;
     }
 
-    /// Continues on a thread.
+    /// Continues on the thread of a lane.
     pub(super) fn on(&mut self, lane: u32) {
         self.lane = lane;
     }
@@ -227,12 +227,12 @@ impl Run {
         self.writer.store()
     }
 
-    /// Returns what is found with these settings, with the user's own kinds.
+    /// Returns the findings with these settings, including the kinds that the user defines.
     pub(super) fn findings_of(self, config: &Config) -> Findings {
         find(&self.writer.store(), config)
     }
 
-    /// Returns what a detector finds.
+    /// Returns the findings of a detector.
     pub(super) fn findings(self, detector: impl Detector + 'static) -> Findings {
         find_by(&self.store(), &Config::default(), vec![Box::new(detector)])
     }

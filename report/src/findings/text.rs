@@ -1,4 +1,4 @@
-//! Findings for people.
+//! Output of findings as text for people.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -14,24 +14,24 @@ use crate::text::{clean, counted, file_name, grouped, percent, short, shorten_fi
 const COLUMNS: usize = 118;
 /// Columns before the sentences of a finding.
 const INDENT: usize = 4;
-/// Columns of the words in front of evidence.
+/// Columns of the word in front of each part.
 const WORD: usize = 11;
-/// Subjects that a sentence names.
+/// Maximum number of subjects that a sentence names.
 const SUBJECTS: usize = 3;
-/// Share of the calls that are events below which the first line states it if nothing is found, in
-/// percent.
+/// Share of calls that are events, in percent. Below it, the first line states the share if nothing
+/// is found.
 const STORED_PERCENT: u64 = 10;
 
-/// Findings that the text has.
+/// Choice of the findings in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Those that cost at least the least share.
+    /// Findings that are worth a look, as [`Finding::is_listed`] decides.
     Listed,
-    /// All.
+    /// All findings that are neither known nor accepted, including small ones.
     All,
 }
 
-/// One part of what is said of a finding below its title.
+/// Part of the text below the title of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Word in front of the text: `at`, `filter`, `certainty`; empty for the evidence.
@@ -122,9 +122,9 @@ pub fn headline(findings: &Findings, listed: usize) -> String {
         all => format!("{} events of {} calls", short(stored), short(all)),
     };
     let line = format!("{count} in {of}, {}", time(findings.recorded_ns));
-    // Silence about a small part says little of the whole.
+    // Silence about a small part of the calls says little about the others.
     if listed == 0 && stored > 0 && !is_share(stored, emitted, STORED_PERCENT) {
-        // Sites that only count and sampled ones have no more events in a larger recording.
+        // Sites that only count, and sampled sites, have no more events in a larger recording.
         let variable = if only_counted > emitted.saturating_sub(stored) / 2 {
             "METASPY_MODE"
         } else {
@@ -155,7 +155,7 @@ fn write_finding(
     Ok(())
 }
 
-/// Returns what is said of a finding below its title, in the order of the text.
+/// Returns the parts of the text below the title of a finding, in their order.
 pub fn parts(finding: &Finding, all: &Findings) -> Vec<Part> {
     let subjects = named(&finding.subjects);
     let most = if subjects.is_empty() { String::new() } else { format!("  Most: {subjects}") };
@@ -189,7 +189,7 @@ pub fn parts(finding: &Finding, all: &Findings) -> Vec<Part> {
     parts
 }
 
-/// Returns the larger share of a cost, and what it is of: `38 % of the time`.
+/// Returns the larger share of a cost with its whole: `38 % of the time`.
 pub fn cost(cost: &Cost) -> String {
     if cost.is_none() {
         return "no cost in this run".to_owned();
@@ -208,7 +208,7 @@ pub fn cost(cost: &Cost) -> String {
     }
 }
 
-/// `#879 <main> 3,784, …`: the worst subjects.
+/// Names the worst subjects with their events: `#879 <main> 3,784, …`.
 fn named(subjects: &FoundSubjects) -> String {
     let worst = subjects.worst.iter().take(SUBJECTS);
     let texts: Vec<String> =
@@ -237,7 +237,7 @@ mod tests {
     use super::super::{Context, Detector};
     use super::*;
 
-    /// States a finding with this number of events for each of them.
+    /// Detector with a finding for each of these numbers, which is its number of events.
     struct Given(&'static [u64]);
 
     impl Detector for Given {

@@ -13,8 +13,8 @@ use crate::text::{grouped, time};
 const KIND: &str = "thrown-away";
 /// Least number of cancelled calls that begin anew.
 const CALLS: u64 = 10;
-/// Least share of the cancelled calls' time in which they work, in percent. What is cancelled while
-/// it waits loses nothing.
+/// Least share of the cancelled calls' time in which they work, in percent. A call that is
+/// cancelled while it waits loses nothing.
 const BUSY_PERCENT: u64 = 5;
 /// Maximum number of cancelled calls that are remembered.
 const REMEMBERED: usize = 100_000;
@@ -27,7 +27,7 @@ pub(super) struct ThrownAway {
     sites: HashMap<SiteId, Thrown>,
 }
 
-/// Cancelled call.
+/// Cancelled async call with its polls.
 struct Cancelled {
     id: EventId,
     end: u64,

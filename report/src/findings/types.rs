@@ -1,5 +1,5 @@
-//! `never-arrived`, `wide-parameter` and `megamorphic`: what the types of arguments and receivers
-//! show.
+//! `never-arrived`, `wide-parameter` and `megamorphic`: findings from the types of arguments and
+//! receivers.
 
 use metaspy_probe::unqualified;
 use metaspy_reader::Store;
@@ -9,7 +9,7 @@ use super::{Certainty, Context, Evidence, Finding, FoundSite};
 use crate::text::{counted, grouped, last_segment};
 use crate::types::{Shape, Unseen, Wide};
 
-/// Number of types that a title or a sentence names.
+/// Maximum number of types that a title or a sentence names.
 const NAMED: usize = 5;
 
 pub(super) const NEVER_ARRIVED: OfRecording = OfRecording {

@@ -1,4 +1,5 @@
-//! `unheard`: a kind of message that is sent and has no effect, while others of its bus have.
+//! `unheard`: a kind of message is sent and has no effect, while other kinds on its bus have
+//! effects.
 
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
@@ -104,17 +105,16 @@ impl Detector for Unheard {
             self.sites.iter().filter(|(_, sent)| sent.messages >= MESSAGES && sent.receipts == 0);
         let found = unheard.filter_map(|(site, sent)| {
             let is_of_heard_bus = heard.contains(&bus(site)?);
-            // Messages at the end of the recording may be on their way to a bus that nobody has
-            // read yet.
+            // Messages at the end of the recording may be in a bus that nobody has read yet.
             let sending = sent.last.saturating_sub(sent.first.unwrap_or(0));
             let is_all_the_time = is_share(sending, recorded, SENDING_PERCENT);
-            // Of a bus that nobody reads, the kind with the most messages stands for all.
+            // On a bus that nobody reads, the kind with the most messages stands for all kinds.
             let is_most = || {
                 !self.sites.iter().any(|(other, it)| {
                     bus(other) == bus(site) && (it.messages, other) > (sent.messages, site)
                 })
             };
-            // Where receipts are recorded, other effects are what the sender computes.
+            // Where receipts are recorded, all other effects are computations of the sender.
             let is_found = is_of_heard_bus || sent.effects == 0 && is_all_the_time && is_most();
             is_found.then(|| finding(site, sent, is_of_heard_bus, context))
         });
@@ -157,7 +157,7 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Sends 30 messages of two kinds. The second kind has as many receipts as `receipts` says.
+    /// Sends 30 messages of two kinds. The second kind has `receipts` receipts.
     fn check(receipts: u64, expected: &[&str]) {
         let mut run = Run::new();
         let sites = [

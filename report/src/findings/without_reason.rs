@@ -1,7 +1,7 @@
-//! `without-reason`: calls of a site that name a reason elsewhere run without one.
+//! `without-reason`: some calls of a site name a reason, and others run without a reason.
 //!
-//! A reason is what a call names beside the call around it: a link, or a message or change that
-//! caused it. The reasons of a site are learned from the recording.
+//! A reason is an event that a call names beside the call around it: a link, or a message or change
+//! that caused the call. The detector learns the reasons of a site from the recording.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{Cause, EventId, Reason, ResolvedEvent};
@@ -16,11 +16,11 @@ use crate::text::{grouped, percent};
 const KIND: &str = "without-reason";
 /// Least number of calls that name a reason.
 const WITH: u64 = 10;
-/// Least number of calls without one.
+/// Least number of calls without a reason.
 const WITHOUT: u64 = 20;
 /// Least share of calls without a reason, in percent.
 const PERCENT: u64 = 5;
-/// Number of sites that may be reasons: one bit each.
+/// Maximum number of sites that are told apart as reasons. Each has one bit.
 const REASONS: u32 = 63;
 /// Bit of events whose chain of reasons is not known.
 const UNKNOWN: u64 = 2_u64.pow(REASONS);
@@ -41,8 +41,8 @@ pub(super) struct WithoutReason {
 #[derive(Clone, Copy, Default)]
 struct Reasons {
     all: u64,
-    /// Without those that calls of the same site around it name. A recursive call may need a reason
-    /// of its own.
+    /// Reasons except those that outer calls of the same site name. A recursive call may need a
+    /// reason of its own.
     of_others: u64,
 }
 
@@ -52,14 +52,14 @@ struct OfSite {
     named: HashMap<u64, u64>,
     /// Calls that name a reason inside another call of the site.
     named_inside: u64,
-    /// Reasons that came in a unit of work in which a call on the same subject had run without one.
-    /// It may have led to the reason.
+    /// Reasons in a unit of work in which a call on the same subject had run without a reason. That
+    /// call may have led to the reason.
     after_own: u64,
     /// Unit of work of the last call without a reason, by the row of the call.
     last_without: Recent<u32, EventId>,
-    /// Calls since the first that named a reason, by their reasons.
+    /// Calls from the first call with a reason on, by their reasons.
     calls: HashMap<u64, Calls>,
-    /// The same for calls inside another call of the site.
+    /// As `calls`, for calls inside another call of the site.
     inside: HashMap<u64, Calls>,
 }
 
@@ -176,7 +176,8 @@ impl WithoutReason {
         let named: u64 = reasons.iter().map(|(_, count)| count).sum();
         let mut without = Calls::default();
         let mut with = 0;
-        // Where only the outermost call names the reason, it does so for all calls inside it.
+        // Where only the outermost call names a reason, the reason holds for all calls inside of
+        // it.
         let inside = if of_site.named_inside >= WITH { Some(&of_site.inside) } else { None };
         for (mask, calls) in of_site.calls.iter().chain(inside.into_iter().flatten()) {
             match mask {
@@ -255,8 +256,8 @@ fn is_unknown(reasons: u64) -> bool {
     reasons >= UNKNOWN
 }
 
-/// Returns true if a cause is a message or a change, and not the call around an event. In another
-/// thread no call is around it, and a message may be there before its sender has gone on.
+/// Returns true if a cause is a message or a change, and not the call around an event. On another
+/// thread no call is around the event, and a message may arrive before its sender has ended.
 fn is_message(cause: &Reason, event: &ResolvedEvent, context: &Context<'_>) -> bool {
     let is_message = matches!(
         context.site_kind(cause.site),
@@ -271,7 +272,7 @@ mod tests {
     use super::super::testing::Run;
     use super::*;
 
-    /// Changes a node in each of 30 frames, and lays out twelve. `has_reason` decides by node
+    /// Changes a node in each of 30 frames, and lays out twelve nodes. `has_reason` decides by node
     /// whether a layout names the change.
     fn check(has_reason: impl Fn(u64) -> bool, expected: &[&str]) {
         let mut run = Run::new();

@@ -1,4 +1,4 @@
-//! What to do if a receiver takes no spans.
+//! Advice for receivers that take no spans.
 
 use opentelemetry_sdk::error::OTelSdkError;
 
@@ -7,7 +7,7 @@ const OF_PROTOCOL: &str =
 const OF_ADDRESS: &str = "does a receiver of this --transport listen there?";
 const OF_RECEIVER: &str = "the log of the receiver has the reason";
 
-/// Parts of errors, and the advice that they lead to.
+/// Parts of error messages, each with its advice.
 const ADVICE: &[(&str, &str)] = &[
     ("status code: 404", OF_PROTOCOL),
     ("status code: 405", OF_PROTOCOL),
@@ -20,7 +20,7 @@ const ADVICE: &[(&str, &str)] = &[
     ("dns error", OF_ADDRESS),
 ];
 
-/// The advice for an error of an exporter. Such errors differ only in their texts.
+/// Returns the advice for an error of an exporter. Such errors differ only in their texts.
 pub fn advice(error: &OTelSdkError) -> &'static str {
     let text = error.to_string();
     ADVICE.iter().find(|(part, _)| text.contains(part)).map_or(OF_RECEIVER, |(_, advice)| advice)

@@ -1,4 +1,4 @@
-//! `metaspy otlp --follow`: sends what is new, once, until it is interrupted.
+//! `metaspy otlp --follow`: sends new events, each once, until the command is interrupted.
 
 use std::collections::HashSet;
 use std::env;
@@ -19,28 +19,28 @@ use crate::arguments;
 use crate::interrupt::interrupted;
 use crate::query::{Source, print};
 
-/// The time between two looks at the recordings.
+/// Time between two looks at the recordings.
 const LOOK: Duration = Duration::from_secs(2);
-/// The longest time between two trials of a receiver that fails.
+/// Longest time between two trials of a receiver that fails.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Follows recordings.
+/// State of the command between two looks at the recordings.
 struct Follow<'o> {
     options: &'o arguments::Otlp,
     receiver: Receiver,
-    /// What the environment says about the services.
+    /// Names of the services and of the machine.
     named: Named,
     state: PathBuf,
     journal: Journal,
-    /// Recordings that have ended and are sent.
+    /// Recordings that have ended and whose events are all sent.
     finished: HashSet<Key>,
     /// True if the receiver has rejected something.
     has_faults: bool,
-    /// The last warnings, which are printed once.
+    /// Last warnings. Equal warnings are printed only once.
     warnings: Vec<String>,
 }
 
-/// Runs the command, until it is interrupted.
+/// Sends new events and tallies until the command is interrupted.
 pub async fn run(options: &arguments::Otlp) -> Result<bool> {
     let receiver = Receiver::of(options)?;
     let state = options.state.clone().map_or_else(|| default_state(&receiver), Ok)?;
@@ -79,7 +79,7 @@ pub async fn run(options: &arguments::Otlp) -> Result<bool> {
 }
 
 impl Follow<'_> {
-    /// Sends what is new.
+    /// Sends the new events of all recordings, and the tallies if there were new events.
     async fn pass(&mut self, is_over: &AtomicBool) -> Result<()> {
         let source = super::source(self.options).await?;
         let (mut span_exporter, metric_exporter) =
@@ -122,7 +122,7 @@ impl Follow<'_> {
     }
 }
 
-/// The file for a receiver: in the user's directory of states.
+/// Returns the default file of the journal for a receiver, in the user's directory of states.
 fn default_state(receiver: &Receiver) -> Result<PathBuf> {
     let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let states = of("XDG_STATE_HOME").or_else(|| Some(of("HOME")?.join(".local/state")));

@@ -1,8 +1,9 @@
 //! [`Journal`]: a file that notes which events a receiver has, so that none is sent twice.
 //!
 //! Events end in another order than they begin, so a number up to which all are sent does not
-//! exist. The file has the slots of a block after each message that the receiver took. A kill
-//! between the answer and the note repeats this one message; its spans have the same numbers again.
+//! exist. After each message that the receiver took, the slots of its events are added to the file.
+//! After a kill between the answer and this note, the message is sent again, and its spans have the
+//! same numbers.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -15,33 +16,34 @@ use metaspy_reader::{Event, EventId};
 use crate::recordings::Recording;
 use crate::seal::sync;
 
-/// Begins the file: its format and version.
+/// First bytes of the file, with its format and version.
 const MAGIC: &[u8; 8] = b"mspysent";
 /// Bytes of an entry: the recording, the sequence of the block, and a bit for each slot.
 const ENTRY: usize = 40;
 /// Bytes beyond which the file is written anew when it is opened.
 const LONG: u64 = 1 << 20;
 
-/// A recording in the file: a hash of its start and of its process.
+/// Key of a recording in the file: a hash of its start and its process.
 pub type Key = [u8; 16];
 
-/// The slots of blocks, by the sequences of these.
+/// Slots of blocks, by the sequence of the block.
 type Slots = HashMap<u64, u128>;
 
-/// The events that were sent.
+/// Events that the receiver has.
 pub struct Journal {
     file: File,
     sent: HashMap<Key, Slots>,
 }
 
-/// The key of a recording. A host may be renamed while its recordings wait.
+/// Returns the key of a recording. It leaves out the host, which may be renamed while its
+/// recordings wait.
 pub fn key(recording: &Recording) -> Key {
     let names = format!("{}\n{}", recording.run, recording.process);
     blake3::hash(names.as_bytes()).as_bytes()[..16].try_into().expect("it has 32 bytes")
 }
 
 impl Journal {
-    /// Opens the file, or creates it. Only one process has it at a time.
+    /// Opens or creates the file. Only one process can open it at a time.
     pub fn open(path: &Path) -> Result<Self> {
         let directory = path.parent().context("it is no file")?;
         sync::create_directories(directory)
@@ -87,7 +89,7 @@ impl Journal {
         slots.is_some_and(|slots| slots >> event.slot() & 1 == 1)
     }
 
-    /// Notes that events were sent. When it returns, this survives a loss of power.
+    /// Notes that events were sent. The note survives a loss of power once the function returns.
     pub fn add(&mut self, recording: Key, events: &[Event]) -> Result<()> {
         let mut blocks = Slots::new();
         for Event { id, .. } in events {

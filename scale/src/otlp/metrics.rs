@@ -21,7 +21,7 @@ use super::resource::Named;
 use crate::metrics::{FAMILIES, Row, Values};
 use crate::query::Source;
 
-/// Sends the tallies of some recordings, and returns what the receiver left out.
+/// Sends the tallies of some recordings, and returns the data points that the receiver rejected.
 pub async fn send(source: &Source, exporter: MetricExporter, named: &Named) -> Result<Rejected> {
     let mut all = Vec::new();
     for family in FAMILIES {
@@ -34,8 +34,8 @@ pub async fn send(source: &Source, exporter: MetricExporter, named: &Named) -> R
         .with_periodic_exporter(exporter)
         .build();
     all.into_iter().for_each(|values| observe(&provider, values));
-    // The reader has a thread of its own, which sends the same values once more when it ends: the
-    // first answer counts.
+    // The reader has a thread of its own, which sends the same values once more when it ends. Only
+    // the first answer counts.
     let flushed = tokio::task::spawn_blocking(move || provider.force_flush()).await?;
     let rejected = answer.try_recv().unwrap_or_else(|_| flushed.map(|()| Rejected::default()));
     rejected.context("the receiver takes no metrics")
@@ -77,7 +77,8 @@ fn observe(provider: &SdkMeterProvider, values: Values) {
     }
 }
 
-/// An exporter whose connections belong to the runtime, for the reader's thread, which has none.
+/// Exporter whose connections belong to the runtime. The thread of the reader has no runtime of its
+/// own.
 struct OnRuntime {
     exporter: MetricExporter,
     runtime: Handle,

@@ -1,4 +1,5 @@
-//! [`Receiver`]: where spans and metrics go: the options of the command, otherwise the standard variables of the environment.
+//! [`Receiver`]: destination of spans and metrics, from the options of the command or the standard
+//! variables of the environment.
 
 use std::env;
 use std::time::Duration;
@@ -14,18 +15,18 @@ use opentelemetry_otlp::{
 
 use crate::arguments::{self, Transport};
 
-/// The time of a message at most, unless the environment has one.
+/// Maximum time of a message, unless the environment sets one.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A receiver of OTLP.
+/// Receiver of OTLP messages.
 pub struct Receiver {
     transport: Transport,
-    /// The address of the command; `None` if the environment or the standard has it.
+    /// Address from the command; `None` if the environment or the standard defines it.
     to: Option<String>,
 }
 
 impl Receiver {
-    /// The receiver of a command.
+    /// Returns the receiver that a command names.
     pub fn of(options: &arguments::Otlp) -> Result<Self> {
         let transport = match options.transport {
             Some(transport) => transport,
@@ -46,7 +47,7 @@ impl Receiver {
         Ok(Receiver { transport, to })
     }
 
-    /// Its address, to be shown.
+    /// Returns the address of the receiver for messages.
     pub fn address(&self) -> String {
         let standard = match self.transport {
             Transport::Grpc => "http://localhost:4317",
@@ -59,8 +60,8 @@ impl Receiver {
         self.to.clone().or_else(named).unwrap_or_else(|| standard.to_owned())
     }
 
-    /// What sends to it. Headers, time and compression are those of the environment, and so are
-    /// addresses of spans and of metrics, unless the command has one.
+    /// Returns the exporters that send to the receiver. Headers, timeout and compression come from
+    /// the environment, as do the addresses for spans and metrics unless the command names one.
     pub fn exporters(&self) -> Result<(SpanExporter, MetricExporter)> {
         Ok(match self.transport {
             Transport::Grpc => {
@@ -96,7 +97,8 @@ impl Receiver {
     }
 }
 
-/// A client of HTTP that trusts the certificates of the system, or those of `SSL_CERT_FILE`.
+/// Returns an HTTP client that trusts the certificates of the system, or the certificates in
+/// `SSL_CERT_FILE`.
 fn https_client() -> Result<HyperClient<HttpsConnector<HttpConnector>>> {
     let builder =
         HttpsConnectorBuilder::new().with_native_roots().context("there are no certificates")?;
@@ -105,7 +107,7 @@ fn https_client() -> Result<HyperClient<HttpsConnector<HttpConnector>>> {
     Ok(HyperClient::new(connector, milliseconds.map_or(TIMEOUT, Duration::from_millis), None))
 }
 
-/// A variable of the environment that is set and not empty.
+/// Returns the value of an environment variable that is set and not empty.
 pub fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

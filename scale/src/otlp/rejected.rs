@@ -1,9 +1,9 @@
-//! [`Rejected`]: what a receiver leaves out of a message that it takes.
+//! [`Rejected`]: spans and data points that a receiver rejects in a message that it accepts.
 //!
 //! The exporters do not return this part of an answer. They log it as an event of `tracing`, which
 //! a subscriber reads here.
 //!
-//! So metaspy needs no clients of its own: one subscriber, active only during an export, serves
+//! So metaspy needs no clients of its own. One subscriber, active only during an export, serves
 //! gRPC and HTTP.
 
 use std::future::Future;
@@ -17,24 +17,24 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// What a receiver left out.
+/// Rejected part of the sent spans or data points.
 #[derive(Clone, Default)]
 pub struct Rejected {
-    /// Spans, or data points.
+    /// Number of rejected spans or data points.
     pub count: u64,
-    /// The receiver's message: the reason, or a warning if it took all.
+    /// Message of the receiver: the reason, or a warning if the receiver rejected nothing.
     message: String,
 }
 
 impl Rejected {
-    /// Awaits an export, and returns what the receiver left out of it.
+    /// Awaits an export, and returns the part of it that the receiver rejected.
     pub async fn by(export: impl Future<Output = OTelSdkResult>) -> Result<Self, OTelSdkError> {
         let logged = Logged::default();
         export.with_subscriber(logged.clone()).await?;
         Ok(logged.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
-    /// Adds what it left out of another export. The first message remains, but a reason replaces a
+    /// Adds the rejected part of another export. The first message remains, but a reason replaces a
     /// warning.
     pub fn add(&mut self, other: Self) {
         let replaces = match (self.count, other.count) {
@@ -48,7 +48,8 @@ impl Rejected {
         self.count = self.count.saturating_add(other.count);
     }
 
-    /// A report, if there is something to report. `items` is the word for what was sent.
+    /// Returns a report if something was rejected or the receiver warns. `items` is the word for
+    /// the sent items.
     pub fn report(&self, items: &str) -> Option<String> {
         match (self.count, &*self.message) {
             (0, "") => None,
@@ -64,7 +65,7 @@ impl Rejected {
     }
 }
 
-/// A subscriber for the warnings of the exporters.
+/// Subscriber to the warnings of the exporters.
 #[derive(Clone, Default)]
 struct Logged(Arc<Mutex<Rejected>>);
 

@@ -1,4 +1,5 @@
-//! [`Named`]: the names of services and machines, from the standard variables of the environment and from recordings.
+//! [`Named`]: names of services and machines, from the standard variables of the environment and
+//! from recordings.
 
 use opentelemetry::KeyValue;
 use opentelemetry_sdk::Resource;
@@ -11,20 +12,20 @@ use crate::arguments;
 use crate::recordings::Recording;
 use crate::seal::this_host;
 
-/// The service of metrics, which are those of all recordings.
+/// Name of the service of the metrics, which concern all recordings.
 const METRICS: &str = "metaspy";
 
-/// What the command and its environment say about the services.
+/// Names of the services and of the machine, from the command and its environment.
 pub struct Named {
     /// `OTEL_SERVICE_NAME`.
     service: Option<String>,
-    /// `OTEL_RESOURCE_ATTRIBUTES`, which may have a service as well.
+    /// `OTEL_RESOURCE_ATTRIBUTES`, which may name a service as well.
     attributes: Resource,
     host: String,
 }
 
 impl Named {
-    /// What holds for a command.
+    /// Reads the names from the options of a command and from the environment.
     pub fn of(options: &arguments::Otlp) -> Self {
         Named {
             service: variable("OTEL_SERVICE_NAME"),
@@ -33,7 +34,7 @@ impl Named {
         }
     }
 
-    /// The service of a recording's spans: by default its program.
+    /// Returns the resource of a recording's spans. The default name of the service is the program.
     pub fn of_spans(&self, recording: &Recording) -> Resource {
         let program = recording.store.program();
         let header = recording.store.header();
@@ -49,7 +50,7 @@ impl Named {
         ])
     }
 
-    /// The service of all metrics.
+    /// Returns the resource of all metrics.
     pub fn of_metrics(&self) -> Resource {
         self.resource(vec![
             KeyValue::new("service.name", METRICS),
@@ -57,7 +58,7 @@ impl Named {
         ])
     }
 
-    /// The environment decides.
+    /// Returns a resource with default attributes. The attributes of the environment override them.
     fn resource(&self, defaults: Vec<KeyValue>) -> Resource {
         let of_environment =
             self.attributes.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));

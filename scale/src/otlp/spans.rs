@@ -1,5 +1,5 @@
-//! Events as spans. Their numbers are those that the process sends as `traceparent`, so the spans
-//! of several services meet.
+//! Events as spans. A span has the numbers that its process sends as `traceparent`, so the spans of
+//! several services form one trace.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,31 +21,31 @@ use super::resource::Named;
 use crate::borders::span_of;
 use crate::recordings::Recording;
 
-/// Spans of a message: some 300 kB, where a receiver takes 4 MB.
+/// Maximum number of spans in a message: some 300 kB, where a receiver takes 4 MB.
 const SPANS: usize = 1_000;
 
-/// What was sent.
+/// Numbers of sent and omitted spans.
 #[derive(Default)]
 pub struct Sent {
-    /// Spans that the receiver has.
+    /// Spans that the receiver accepted.
     pub spans: u64,
     /// Events without a span, because they have no end.
     pub running: u64,
-    /// Spans that the receiver left out.
+    /// Spans that the receiver rejected.
     pub rejected: Rejected,
 }
 
-/// What is new in a recording.
+/// Journal for a recording, which tells its new events.
 pub struct News<'j> {
-    /// Notes what the receiver has.
+    /// Journal of the events that the receiver has.
     pub journal: &'j mut Journal,
-    /// The recording in the journal.
+    /// Key of the recording in the journal.
     pub key: Key,
-    /// True when nothing more is sent.
+    /// True from the interrupt on: nothing more is sent.
     pub is_over: &'j AtomicBool,
 }
 
-/// Sends the events of a recording, all or what is new, and adds them to what was sent.
+/// Sends the events of a recording and counts them in `sent`. With `news`, sends only new events.
 pub async fn send(
     recording: &Recording,
     exporter: &mut SpanExporter,
@@ -84,7 +84,7 @@ pub async fn send(
     Ok(())
 }
 
-/// What spans need of a recording.
+/// Conversion of the events of a recording to spans.
 struct Spans<'r> {
     recording: &'r Recording,
     scope: InstrumentationScope,

@@ -1,4 +1,4 @@
-//! A bound of memory that nothing in the process can evade.
+//! Bound of memory that nothing in the process can evade.
 
 use std::fs;
 
@@ -7,23 +7,23 @@ use rlimit::Resource;
 
 use crate::threads::STACK;
 
-/// Stacks of threads that may start after the bound is set.
+/// Number of threads that may start after the bound is set. Each needs a stack.
 const STACKS: u64 = 4;
 
-/// Ends the process if it takes more memory from now on. What it has now, as the recordings that it
-/// has mapped, is not counted. On systems other than Linux, which do not tell how much that is,
-/// only the engine's own bound holds.
+/// Bounds the further memory of the process: a process that needs more ends. Present memory, such
+/// as the mapped recordings, is not counted. Systems other than Linux do not tell its size, and
+/// there only the engine's own bound holds.
 pub fn bound(further: u64) -> Result<()> {
     let Some(present) = present_bytes() else { return Ok(()) };
     let most = present + further + STACKS * STACK as u64;
-    // An image of a process that the system ended would be large, and tell nothing.
+    // A core dump of the ended process would be large and useless.
     let no_image = rlimit::setrlimit(Resource::CORE, 0, 0);
     no_image
         .and_then(|()| rlimit::setrlimit(Resource::AS, most, most))
         .context("cannot bound the memory")
 }
 
-/// The bytes of the address space that are in use.
+/// Returns the bytes of the address space that are in use.
 fn present_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let (_, rest) = status.split_once("VmSize:")?;

@@ -1,4 +1,4 @@
-//! [`DividedPool`]: memory of a query. A half is for sorts and groups, which go on in files.
+//! [`DividedPool`]: memory of a query. A half is for sorts and groups, which can go on in files.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use datafusion::execution::memory_pool::{
     FairSpillPool, GreedyMemoryPool, MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
 };
 
-/// A pool for one query. The engine's own fair pool gives all of its memory to sorts and groups,
-/// and then the merge of what they sorted finds none.
+/// Memory pool for one query. The engine's own fair pool gives all of its memory to sorts and
+/// groups, and then the merge of the sorted rows finds none.
 #[derive(Debug)]
 pub struct DividedPool {
     bytes: usize,
-    /// Sorts and groups, which go on in files. They share a half.
+    /// Pool for sorts and groups, which can go on in files. They share a half of the memory.
     spilling: FairSpillPool,
-    /// All others, which have what remains.
+    /// Pool for all other consumers, which share the remaining memory.
     others: GreedyMemoryPool,
 }
 
 impl DividedPool {
-    /// A pool of so many bytes.
+    /// Creates a pool of this number of bytes.
     pub fn new(bytes: usize) -> Self {
         DividedPool {
             bytes,

@@ -1,4 +1,4 @@
-//! [`QueryError`]: what is wrong with a query, where, and the nearest names.
+//! [`QueryError`]: error in a query, with its place and the nearest names.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use datafusion::common::{DataFusionError, SchemaError};
 
 use crate::functions;
 
-/// Names that an error lists.
+/// Maximum number of names that an error lists.
 const NEAREST: usize = 3;
 
-/// Why a query cannot run.
+/// Reason why a query cannot run.
 #[derive(Debug)]
 pub struct QueryError {
     sql: String,
@@ -20,7 +20,7 @@ pub struct QueryError {
 }
 
 impl QueryError {
-    /// From an error of the engine.
+    /// Creates the error for an error of the engine.
     pub fn new(sql: &str, error: DataFusionError) -> Self {
         let span = error.diagnostic().and_then(|diagnostic| diagnostic.span);
         let root = error.find_root();
@@ -55,7 +55,8 @@ impl QueryError {
         QueryError { sql: sql.to_owned(), message, place, nearest }
     }
 
-    /// For a query on sealed sets alone: a function on events needs their recording.
+    /// Replaces the message if a query on nothing but sealed sets calls a function on events, which
+    /// needs the recording.
     pub fn of_sealed_sets(mut self) -> Self {
         if let Some(name) = functions::names()
             .find(|name| self.message.contains(&format!("Invalid function '{name}'")))
@@ -67,13 +68,13 @@ impl QueryError {
         self
     }
 
-    /// For a statement that writes.
+    /// Creates the error for a statement that writes.
     pub fn reads_only(sql: &str) -> Self {
         let message = "a query only reads: write SELECT".to_owned();
         QueryError { sql: sql.to_owned(), message, place: None, nearest: Vec::new() }
     }
 
-    /// For a query with more operators than this.
+    /// Creates the error for a query with more than `most` operators.
     pub fn too_long(most: usize) -> Self {
         let message = format!(
             "the query has more than {most} operators and keywords: write IN or VALUES, or make several queries of it"
@@ -81,7 +82,7 @@ impl QueryError {
         QueryError { sql: String::new(), message, place: None, nearest: Vec::new() }
     }
 
-    /// For a table that is not among those with these names.
+    /// Creates the error for a table that is not among the tables with these names.
     pub fn no_table(sql: &str, table: &str, names: Vec<String>) -> Self {
         let message = format!("there is no table `{table}`");
         QueryError {
@@ -116,7 +117,7 @@ impl fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// The names nearest to a name.
+/// Returns the names nearest to a name.
 fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
     names.sort();
     names.dedup();
@@ -129,7 +130,7 @@ fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-/// The place in a message of the parser: `… at Line: 1, Column: 8`.
+/// Returns the place that a message of the parser names: `… at Line: 1, Column: 8`.
 fn of_text(message: &str) -> Option<(usize, usize, usize)> {
     let number = |after: &str| {
         let (_, rest) = message.split_once(after)?;
@@ -139,7 +140,7 @@ fn of_text(message: &str) -> Option<(usize, usize, usize)> {
     Some((number("Line: ")?, number("Column: ")?, 1))
 }
 
-/// The first place of a word in a query.
+/// Returns the first place of a word in a query.
 fn of_word(sql: &str, word: &str) -> Option<(usize, usize, usize)> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     for (line, text) in sql.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! `metaspy query`: SQL on recordings, in the process.
+//! `metaspy query`: SQL on recordings, run in this process or on a cluster.
 
 mod address_space;
 mod divided_pool;
@@ -29,18 +29,18 @@ pub use projections::with_distinct_projections;
 pub use session::{MEMORY, Query, run as run_sql, run_bounded as run_bounded_sql};
 pub use source::Source;
 
-/// Why there is no cluster in a program without the feature.
+/// Error of a program without the feature `cluster`.
 #[cfg(not(feature = "cluster"))]
 pub const NO_CLUSTER: &str = "this metaspy-scale was built without its feature `cluster`: \
                               cargo install --locked --path scale --features cluster";
 
-/// Begins the report about a query that needs more memory.
+/// First words of the report about a query that needs more memory.
 pub const MEMORY_SPENT: &str = "the query needs more than its memory";
 
-/// Warnings that are printed.
+/// Maximum number of warnings that are printed.
 const WARNINGS: usize = 20;
 
-/// True if all rows of all recordings could be read.
+/// Result of a command: true if all rows of all recordings could be read.
 pub type Complete = bool;
 
 /// Prepares a query that a cluster runs.
@@ -82,7 +82,7 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
             return Err(error
                 .context(format!("{MEMORY_SPENT} of {memory} MiB: metaspy query --memory SIZE")));
         }
-        // The engine's error names no file. An error in the query has its place.
+        // The engine's error names no file. An error in the query names its place instead.
         let files =
             if error.is::<QueryError>() { Vec::new() } else { source.unreadable_files().await };
         return Err(if files.is_empty() { error } else { error.context(files.join("\n")) });
@@ -106,7 +106,7 @@ async fn answer(sql: &str, source: &Source, options: &arguments::Query) -> Resul
     };
     let Some(path) = &options.output else { return output::write(query, options.format()).await };
     let interrupted = interrupted()?;
-    // What another program would read of a sealed set is an input, too.
+    // A file that other programs would read as part of a sealed set is an input, too.
     if fs::canonicalize(path).is_ok_and(|path| source.has_file(&path)) {
         bail!("{} is what the query reads: name another file with -o", path.display());
     }
@@ -119,7 +119,7 @@ async fn answer(sql: &str, source: &Source, options: &arguments::Query) -> Resul
     file.complete().with_context(cannot)
 }
 
-/// Prints what is wrong with the recordings; of many, the first.
+/// Prints warnings about the recordings, at most the first [`WARNINGS`].
 fn print_warnings(warnings: &[String]) {
     for warning in warnings.iter().take(WARNINGS) {
         print_message(&format_args!("metaspy query: {warning}"));

@@ -1,4 +1,5 @@
-//! Results as text, JSON, CSV, Arrow IPC and Parquet. All but text are written batch by batch.
+//! Output of results as text, JSON, CSV, Arrow IPC and Parquet. All formats but text are written
+//! batch by batch.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -37,7 +38,7 @@ pub async fn write_to(query: Query, format: Format, out: impl Write + Send) -> R
     let mut writer = Writer::new(format, out, batches.schema(), memory)?;
     while let Some(batch) = batches.next().await {
         match writer.write(batch?) {
-            // The reader of a pipe has enough.
+            // The reader has closed the pipe and needs no more rows.
             Err(error) if is_closed_pipe(&error) => return Ok(()),
             result => result?,
         }
@@ -52,13 +53,13 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.to_string().contains("Broken pipe"))
 }
 
-/// JSON with nulls.
+/// Returns a builder of writers of JSON with explicit nulls.
 fn explicit() -> json::WriterBuilder {
     json::WriterBuilder::new().with_explicit_nulls(true)
 }
 
 enum Writer<W: Write + Send> {
-    /// All rows have to be there before the first one is written, because columns are as wide as
+    /// Writer that collects all rows before it writes the first, because columns are as wide as
     /// their widest row.
     Text(W, SchemaRef, Vec<RecordBatch>, MemoryReservation),
     Json(json::ArrayWriter<W>),
@@ -154,7 +155,7 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Refuses columns that have one name: an object of JSON has each name once.
+/// Refuses columns with equal names, because an object of JSON has each name once.
 fn check_names(schema: &SchemaRef) -> Result<()> {
     let mut seen = HashSet::new();
     match schema.fields().iter().find(|field| !seen.insert(field.name())) {
@@ -168,7 +169,7 @@ fn check_names(schema: &SchemaRef) -> Result<()> {
     }
 }
 
-/// The rows with lists as texts, because CSV has no lists.
+/// Converts lists to texts, because CSV has no lists.
 fn without_lists(batch: &RecordBatch) -> Result<RecordBatch> {
     let options = FormatOptions::new();
     let mut columns = Vec::new();

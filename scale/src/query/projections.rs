@@ -1,9 +1,9 @@
-//! Projections in projections keep each of their computations.
+//! Optimizer rule that keeps the computations of nested projections.
 //!
-//! `OptimizeProjections` of DataFusion 55 drops the outer one of two adjacent projections if their
+//! `OptimizeProjections` of DataFusion 55 drops the outer of two adjacent projections if their
 //! expressions are equal, so `SELECT a + a AS a FROM (SELECT a + a AS a FROM …)` doubles once
-//! (<https://github.com/apache/datafusion/pull/24686>, which is in no release of 55). This rule is
-//! the same one on a plan in which no two projections are equal.
+//! (<https://github.com/apache/datafusion/pull/24686>, which is in no release of 55). This rule
+//! runs the same optimization on a plan in which no two projections are equal.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
 use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// The begin of the name that tells an expression from an equal one in another projection.
+/// First part of the alias that tells an expression from an equal expression in another projection.
 const MARK: &str = "__projection_";
 
-/// A session with this rule in the place of the engine's own.
+/// Replaces the engine's rule in a session by this rule.
 pub fn with_distinct_projections(state: SessionState) -> SessionState {
     let mut rules = state.optimizers().to_vec();
     for rule in &mut rules {
@@ -29,7 +29,7 @@ pub fn with_distinct_projections(state: SessionState) -> SessionState {
     SessionStateBuilder::new_from_existing(state).with_optimizer_rules(rules).build()
 }
 
-/// The engine's rule on expressions with marks.
+/// Engine's rule, applied to expressions with marks.
 #[derive(Debug)]
 struct DistinctProjections(OptimizeProjections);
 
@@ -53,7 +53,7 @@ impl OptimizerRule for DistinctProjections {
     }
 }
 
-/// Changes the expressions of all projections. They have the same names and types as before.
+/// Changes the expressions of all projections. Names and types must stay the same.
 fn with_expressions(
     plan: LogicalPlan,
     mut change: impl FnMut(Expr) -> Expr,
@@ -70,7 +70,8 @@ fn with_expressions(
     Ok(changed?.data)
 }
 
-/// Names an expression within its name. Columns are the same in each projection that has them.
+/// Adds a mark as a further alias inside the name of an expression. Columns get no mark, because
+/// they are the same in each projection.
 fn mark(expr: Expr, number: usize) -> Expr {
     let mark = format!("{MARK}{number}");
     match expr {
@@ -85,7 +86,8 @@ fn mark(expr: Expr, number: usize) -> Expr {
     }
 }
 
-/// Takes off what `mark` added. The rule has taken off some itself.
+/// Removes the alias that `mark` added. The engine's rule has removed some of these aliases
+/// already.
 fn unmark(expr: Expr) -> Expr {
     let Expr::Alias(Alias { expr: within, relation, name, metadata }) = expr else { return expr };
     let unmarked = match *within {

@@ -1,4 +1,4 @@
-//! A query: the tables that it names are made, and the engine runs it.
+//! Preparation of a query: makes the tables that it names, and plans it.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,30 +16,30 @@ use crate::query::errors::QueryError;
 use crate::query::projections::with_distinct_projections;
 use crate::query::source::Source;
 
-/// A query that is ready to run.
+/// Query that is ready to run.
 pub type Query = DataFrame;
 
-/// Operators and keywords of a query at most. The engine descends once for each of them, and takes
-/// the square of their number as time.
+/// Maximum number of operators and keywords of a query. The engine recurses once for each of them,
+/// and its time grows with the square of their number.
 const MOST_OPERATORS: usize = 2_000;
 
-/// Bytes that all queries of a server may take in memory together, and each of them on the disk.
+/// Bytes of memory for all queries of a server together, and bytes on the disk for each of them.
 const SHARED_MEMORY: usize = 1 << 30;
 
-/// Bytes of a query in memory, unless it has a bound of its own.
+/// Bytes of memory for a query, unless it has a bound of its own.
 pub const MEMORY: u64 = 2 << 30;
-/// Bytes that the engine reserves for the merge of what it has sorted, in each of its partitions,
-/// as far as there is room.
+/// Bytes that the engine reserves in each of its partitions for the merge of sorted rows, as far as
+/// there is room.
 const MERGE: usize = 10 << 20;
 
-/// Errors have places in the text of the query.
+/// Returns a configuration in which errors have places in the text of the query.
 fn config() -> SessionConfig {
     let mut config = SessionConfig::new();
     config.options_mut().sql_parser.collect_spans = true;
     config
 }
 
-/// A session whose queries run on a cluster.
+/// Returns a session whose queries run on a cluster.
 #[cfg(feature = "cluster")]
 pub async fn on_cluster(scheduler: &url::Url) -> datafusion::error::Result<SessionContext> {
     use ballista::prelude::{SessionConfigExt, SessionContextExt};
@@ -51,8 +51,8 @@ pub async fn on_cluster(scheduler: &url::Url) -> datafusion::error::Result<Sessi
     SessionContext::remote_with_state(scheduler.as_str(), state).await
 }
 
-/// Prepares a query. It can read, and nothing else. Sorts, groups and joins that need more than its
-/// memory go on in temporary files, where the engine can do that.
+/// Prepares a query, which can only read. Sorts, groups and joins that need more than its memory go
+/// on in temporary files, where the engine can do that.
 pub async fn run(sql: &str, source: &Source, memory: u64) -> Result<Query, QueryError> {
     let memory = usize::try_from(memory).unwrap_or(usize::MAX);
     let mut config = config();
@@ -119,10 +119,10 @@ pub async fn run_on(
     Ok(DataFrame::new(state, plan))
 }
 
-/// The number of operators and keywords in a query. Names and constants are the leaves of an
+/// Counts the operators and keywords in a query. Names and constants are the leaves of an
 /// expression, so a list of them may be long.
 fn operators(sql: &str) -> usize {
-    // The parser reports what is no token.
+    // The parser reports invalid tokens later.
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let is_operator = |token: &&Token| match token {
         Token::Word(word) => word.keyword != Keyword::NoKeyword,

@@ -1,4 +1,4 @@
-//! [`Source`]: what a query reads: recordings in place, and sealed sets.
+//! [`Source`]: input of a query: recordings in place, and sealed sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,7 @@ use crate::recordings::Recording;
 use crate::seal::Manifest;
 use crate::tables::{self, sealed::SealedSet};
 
-/// What a query reads.
+/// Input of a query: recordings in place, and sealed sets.
 #[derive(Clone)]
 pub struct Source {
     recordings: Arc<[Recording]>,
@@ -23,12 +23,12 @@ pub struct Source {
     engine: Engine,
 }
 
-/// What reads sealed files.
+/// Engine that reads sealed files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Engine {
-    /// The engine in this process, from a store that checks what it returns.
+    /// Engine in this process, which reads from a store that checks its content.
     InProcess,
-    /// Engines in other processes, after a check of the whole files.
+    /// Engines in other processes, which read files after a check of all their bytes.
     Elsewhere,
 }
 
@@ -50,13 +50,13 @@ impl Source {
         Ok(source)
     }
 
-    /// The source for an engine in other processes, which read sealed files themselves.
+    /// Returns the source for engines in other processes, which read sealed files themselves.
     pub fn for_other_processes(self) -> Self {
         Source { engine: Engine::Elsewhere, ..self }
     }
 
-    /// Refuses a recording that is in a sealed set and in another source. One that is read in place
-    /// has no host.
+    /// Refuses a recording that is in a sealed set and in another source. Recordings in place have
+    /// no host, so hosts are not compared with theirs.
     fn check_apart(&self) -> Result<()> {
         let mut seen = BTreeMap::new();
         for set in &self.sets {
@@ -79,12 +79,12 @@ impl Source {
         Ok(())
     }
 
-    /// The recordings in place.
+    /// Returns the recordings in place.
     pub fn recordings(&self) -> &Arc<[Recording]> {
         &self.recordings
     }
 
-    /// The names of the tables.
+    /// Returns the names of the tables.
     pub fn names(&self) -> Vec<String> {
         let in_place =
             if self.recordings.is_empty() { Vec::new() } else { tables::names(&self.recordings) };
@@ -97,7 +97,7 @@ impl Source {
         [in_place, further].concat()
     }
 
-    /// The table with this name: the rows of all sources that have it.
+    /// Returns the table with this name, with the rows of all sources that have the table.
     pub async fn table(
         &self,
         context: &SessionContext,
@@ -138,7 +138,7 @@ impl Source {
         }
     }
 
-    /// True for a file that belongs to it.
+    /// Returns true for a file that belongs to the source.
     pub fn has_file(&self, file: &Path) -> bool {
         let is_it = |recording: &Recording| {
             fs::canonicalize(&recording.path).is_ok_and(|path| path == file)
@@ -146,19 +146,19 @@ impl Source {
         self.recordings.iter().any(is_it) || self.sets.iter().any(|set| set.has_file(file))
     }
 
-    /// Sentences about what is wrong.
+    /// Returns sentences about damaged, lost or missing parts of the source.
     pub fn warnings(&self) -> Vec<String> {
         let sealed = self.sets.iter().flat_map(SealedSet::warnings);
         self.recordings.iter().flat_map(Recording::warnings).chain(sealed.cloned()).collect()
     }
 
-    /// True if a part cannot be read, or could not when it was sealed.
+    /// Returns true if a part cannot be read, or could not be read when it was sealed.
     pub fn is_damaged(&self) -> bool {
         self.recordings.iter().any(Recording::is_damaged)
             || self.sets.iter().any(SealedSet::is_damaged)
     }
 
-    /// The files of sealed sets that cannot be read to their end, each with the reason.
+    /// Returns the files of sealed sets that cannot be read to their end, each with the reason.
     pub async fn unreadable_files(&self) -> Vec<String> {
         let mut found = Vec::new();
         for set in &self.sets {
@@ -173,7 +173,7 @@ impl Source {
     }
 }
 
-/// The sealed set with this name, if it is one.
+/// Opens the sealed set with this name; `None` if there is no such set.
 async fn sealed_set(source: &Path) -> Result<Option<SealedSet>> {
     let text = source.to_string_lossy();
     if !text.starts_with("s3://") && !source.is_dir() {

@@ -1,4 +1,4 @@
-//! The cache of restored recordings, and its bound.
+//! Cache of restored recordings, and its bound.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-/// Bytes on the disk that stay for the next time.
+/// Maximum number of bytes that the cache keeps on the disk.
 const MOST: u64 = 8 << 30;
-/// A recording that was used within this time stays: its reader may be about to open it.
+/// Time after its last use in which a recording stays: its reader may be about to open it.
 const IN_USE: Duration = Duration::from_secs(60 * 60);
 
-/// The directory of the cache.
+/// Returns the directory of the cache.
 pub fn directory() -> Result<PathBuf> {
     let of =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -26,8 +26,8 @@ pub fn mark_used(recording: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes recordings until the others take 8 GiB: first the one that was unused for the longest
-/// time. Recordings of the last hour stay.
+/// Removes recordings until the others take at most 8 GiB, the longest unused first. Recordings
+/// that were used in the last hour stay.
 pub fn trim(cache: &Path) -> Result<()> {
     trim_to(cache, MOST)
 }
@@ -44,19 +44,20 @@ fn trim_to(cache: &Path, most: u64) -> Result<()> {
         }
         fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
         bytes -= of_recording;
-        // Fails for a directory that holds more.
+        // The removal fails for a directory that holds other files, and the directory stays.
         path.ancestors().skip(1).take_while(|it| *it != cache).try_for_each(fs::remove_dir).ok();
     }
     Ok(())
 }
 
-/// The files below a directory: when they were used, their bytes, and their paths.
+/// Finds the files below a directory, with the times of their last use, their bytes and their
+/// paths.
 fn find(directory: &Path, files: &mut Vec<(SystemTime, u64, PathBuf)>) -> Result<()> {
     for entry in
         fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?
     {
         let entry = entry?;
-        // Another command may have removed it.
+        // Another command may have removed the file.
         let Ok(metadata) = entry.metadata() else { continue };
         if metadata.is_dir() {
             find(&entry.path(), files)?

@@ -1,4 +1,4 @@
-//! The events of a sealed recording, back in its blocks.
+//! Restoration of the events of a sealed recording into its blocks.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::recordings::Recording;
 use crate::tables::columns::KindNames;
 use crate::tables::events::outcome_words;
 
-/// The columns that slots are made of.
+/// Columns of the table that slots are made of.
 const COLUMNS: [&str; 9] = [
     "event",
     "time_ns",
@@ -33,7 +33,7 @@ const COLUMNS: [&str; 9] = [
     "timed",
 ];
 
-/// An event as its row has it.
+/// Event as a row of the table.
 struct Row {
     event: EventId,
     time_ns: u64,
@@ -44,11 +44,11 @@ struct Row {
     flags: u64,
 }
 
-/// Fills the blocks of a recording, which has everything else, with the events of its table.
+/// Writer of the events of a table into the blocks of a recording that has everything else.
 pub struct Filler {
     store: Store,
     file: File,
-    /// The numbers of the kinds, by name.
+    /// Numbers of the kinds, by name.
     kinds: HashMap<String, KindId>,
     outcomes: HashMap<&'static str, Outcome>,
     /// Nanoseconds of 2⁴⁰ ticks.
@@ -56,7 +56,7 @@ pub struct Filler {
 }
 
 impl Filler {
-    /// For the recording at a path.
+    /// Opens the recording at a path.
     pub fn open(path: &Path) -> Result<Self> {
         let recording = Recording::open(path)?;
         let file = File::options().read(true).write(true).open(path)?;
@@ -121,7 +121,8 @@ impl Filler {
             let kind = if kinds.is_null(row) {
                 KindId(0)
             } else {
-                // The event is in its block already.
+                // The event is in its block already, because a kind without a name is not in the
+                // table.
                 match self.kinds.get(kinds.as_string_view().value(row)) {
                     Some(kind) => *kind,
                     None => continue,
@@ -188,12 +189,12 @@ impl Filler {
         [commit.pack(), row.cause, row.key, slot::ended(span, row.flags)]
     }
 
-    /// The tick that has this time.
+    /// Returns the tick with this time.
     fn tick(&self, ns: u64) -> u64 {
         nearest(self.store.tick_at_ns(ns), ns, |tick| self.store.time_ns(tick))
     }
 
-    /// The ticks that take this time.
+    /// Returns the number of ticks that take this time.
     fn span(&self, ns: u64) -> u64 {
         let near = (u128::from(ns) << 40) / u128::from(self.rate);
         nearest(near as u64, ns, |ticks| self.store.span_ns(ticks))
@@ -203,8 +204,8 @@ impl Filler {
 const TEXT: datafusion::arrow::datatypes::DataType =
     datafusion::arrow::datatypes::DataType::Utf8View;
 
-/// The number near another one of which a rising function makes `ns`; as near as it comes in a few
-/// steps.
+/// Searches near a number for the argument at which a rising function returns `ns`. Returns the
+/// closest argument that a few steps reach.
 fn nearest(mut near: u64, ns: u64, time: impl Fn(u64) -> u64) -> u64 {
     for _ in 0..16 {
         near = match time(near) {

@@ -1,7 +1,7 @@
-//! `metaspy restore`: sealed recordings become recordings again, for the crawler and every other
-//! reader.
+//! `metaspy restore`: converts sealed recordings to recordings again, for the crawler and every
+//! other reader.
 //!
-//! A restored recording appears by a rename, and stays for the next time, within the bound of the
+//! A restored recording appears by a rename, and stays for later commands within the bound of the
 //! cache.
 
 mod cache;
@@ -28,10 +28,10 @@ use events::Filler;
 /// Bytes that are written at once, or left out if they are zeros.
 const PIECE: usize = 1 << 16;
 
-/// The file of the events.
+/// File of the table of events.
 const EVENTS: &str = "events.parquet";
 
-/// Runs the command: prints the paths of the restored recordings.
+/// Runs the command, and prints the paths of the restored recordings.
 pub async fn run(options: &arguments::Restore) -> Result<bool> {
     let to = options.to.clone().map_or_else(cache::directory, Ok)?;
     let is_cache = options.to.is_none();
@@ -45,8 +45,8 @@ pub async fn run(options: &arguments::Restore) -> Result<bool> {
     Ok(complete)
 }
 
-/// Restores the partitions of a set, and prints the paths. False if some cannot be restored: these
-/// are reported.
+/// Restores the partitions of a set, and prints their paths. Returns false if some cannot be
+/// restored, and reports these.
 async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
     let (root, below) = split(set);
     if !root.contains("://") && !Path::new(&root).is_dir() {
@@ -100,7 +100,7 @@ async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<(
     let made =
         made.and_then(|()| sync::path(&partial)).and_then(|()| Ok(fs::rename(&partial, path)?));
     if made.is_err() {
-        // It may not be there.
+        // The partial file may not exist.
         let _ = fs::remove_file(&partial);
     }
     made?;
@@ -133,14 +133,14 @@ async fn restore_into(target: &Target, partition: &Manifest, path: &Path) -> Res
     Filler::open(path)?.fill(&table)
 }
 
-/// A file that is gone after its last use.
+/// Creates a file without a name, which is removed after its last use.
 fn nameless_file(path: &Path) -> Result<File> {
     let file = File::options().read(true).write(true).create_new(true).open(path)?;
     fs::remove_file(path)?;
     Ok(file)
 }
 
-/// Decompresses into a file, whose zeros take no room.
+/// Decompresses into a sparse file, whose zeros take no room.
 fn decompress(compressed: &[u8], mut file: File, most: u64) -> Result<()> {
     let mut input = zstd::stream::read::Decoder::new(compressed)?.take(most);
     let mut piece = Vec::with_capacity(PIECE);

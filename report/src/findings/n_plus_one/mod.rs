@@ -17,7 +17,7 @@ use crate::text::{grouped, time};
 
 /// Word of the kind.
 const KIND: &str = "n+1";
-/// Least number of effects of a call, one after another.
+/// Least number of successive effects of a call.
 const EFFECTS: u64 = 5;
 /// Maximum number of effects of a call. A call with more is a service, which goes on for as long as
 /// the program.
@@ -28,21 +28,21 @@ const CALLS: u64 = 3;
 const PERCENT: u64 = 30;
 /// Least share of the effects' time in which they wait, in percent.
 const WAITING_PERCENT: u64 = 50;
-/// Least share of calls that take their time before the first effect, in percent, if they wait for
-/// nothing else there.
+/// Least share of calls that prepare their effects, in percent, if they wait for nothing else
+/// before the first effect.
 const PREPARING_PERCENT: u64 = 80;
 
-/// Least mean of effects that are no async calls, in nanoseconds. Shorter ones hardly wait.
+/// Least mean time of effects that are no async calls, in nanoseconds. Shorter effects hardly wait.
 const WAIT_NS: u64 = 50_000;
 /// Maximum number of receipts of a site whose causes are followed to their question.
 const RECEIPTS: u64 = 2_000;
 /// Maximum number of causes between an answer and its question.
 const ANSWER_CAUSES: usize = 8;
-/// Least share of a loop's effects that differ in what they ask for, in percent. Two posts may have
-/// one author.
+/// Least share of a loop's effects with different subjects or arguments, in percent. Two posts may
+/// have one author.
 const DIFFERENT_PERCENT: u64 = 50;
-/// Least number of a loop's effects for each call that the loop is said to follow. What happens in
-/// each step of a loop is a part of it.
+/// Least number of a loop's effects for each effect of the site that the loop is said to follow. An
+/// effect in each step of a loop is a part of the loop.
 const EFFECTS_OF_ONE: u64 = 3;
 /// Maximum number of loops whose arguments are compared, and of effects in each of them.
 const COMPARED_LOOPS: usize = 8;
@@ -54,14 +54,14 @@ pub(super) struct NPlusOne {
     open: OpenCalls<Call>,
     loops: HashMap<(SiteId, SiteId), Loops>,
     graph: CallGraph,
-    /// Whether the source of each site's function calls what waits.
+    /// True for sites whose function calls functions that wait, by its source.
     waits: BySite<bool>,
     receipts: BySite<u64>,
-    /// Room for calls that have ended.
+    /// Empty list for calls that have ended.
     ended: Vec<Call>,
 }
 
-/// Call that runs, and its effects at sites that may wait.
+/// Call that has begun and not ended, with its effects at sites that may wait.
 struct Call {
     id: EventId,
     site: SiteId,
@@ -70,7 +70,7 @@ struct Call {
     cause: Option<(EventId, LaneId)>,
     start: u64,
     span: u64,
-    /// Ticks in which it waited, or a call inside it. Always 0 for async calls.
+    /// Ticks in which the call waited, or a call inside it did. Always 0 for async calls.
     waited: u64,
     effects: Vec<Effects>,
 }
@@ -91,15 +91,15 @@ struct Effects {
     first: EventId,
     count: u64,
     start: u64,
-    /// End of the first effect, and of all so far.
+    /// End of the first effect, and latest end so far.
     first_end: u64,
     end: u64,
     ticks: u64,
     longest: u64,
     subjects: Vec<Subject>,
-    /// The first of them.
+    /// First effects, at most [`COMPARED`] of them.
     calls: Vec<EventId>,
-    /// True if two of them overlap.
+    /// True if two effects overlap.
     is_parallel: bool,
 }
 
@@ -130,10 +130,11 @@ struct Loops {
     ticks: u64,
     /// Time that remains if the call waits once.
     longest: u64,
-    /// Calls that had waited for another site before, and the last of these.
+    /// Calls that had waited for another site before, and such a site.
     following: u64,
     follows: Option<SiteId>,
-    /// Calls whose own time before the first effect is as long as an effect.
+    /// Calls that take at least half of the mean time of an effect for themselves before the first
+    /// effect.
     preparing: u64,
     before: Neighbours,
     after: Neighbours,
@@ -233,8 +234,8 @@ impl NPlusOne {
         }
     }
 
-    /// Adds the time since the question to the call that runs, if an event is the receipt of an
-    /// answer to it.
+    /// Adds the time since a question to the innermost call of the lane, if an event is the receipt
+    /// of an answer to the question.
     fn receive(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
         let it = &event.event;
         let Some(sending) = context.sending(event).filter(|sending| sending.lane != it.lane) else {
@@ -332,8 +333,8 @@ fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
 }
 
 fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Option<Finding> {
-    // What is asked for must be known before the first answer. Where nothing was asked before, each
-    // answer may lead to the next question, as the pages of a long list do.
+    // The subjects of the questions must be known before the first answer. Without an earlier
+    // question, each answer may lead to the next question, as the pages of a long list do.
     let follows = found.follows.filter(|_| found.following == found.calls);
     let is_known_before = follows.is_some()
         || found.preparing * 100 >= found.calls * PREPARING_PERCENT
@@ -417,7 +418,8 @@ fn waits(site: SiteId, found: &Loops, context: &Context<'_>) -> bool {
     span > 0 && is_share(span.saturating_sub(busy), span, WAITING_PERCENT)
 }
 
-/// Returns the site below `site` that these calls wait for in turn, if it is one and the same.
+/// Returns the site below `site` that these calls wait for in turn, if it is the same site for all
+/// of them.
 fn innermost(site: SiteId, calls: &[EventId], context: &Context<'_>) -> Option<SiteId> {
     let mut inner = None;
     for &id in calls {

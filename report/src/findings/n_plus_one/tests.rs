@@ -3,7 +3,7 @@ use metaspy_reader::Outcome;
 use super::super::testing::Run;
 use super::*;
 
-/// Runs ten pages of a shop, whose orders are asked for as `orders` says.
+/// Runs ten pages of a shop. `orders` asks for the orders of a page.
 fn check(orders: impl Fn(&mut Run, u64), expected: &[&str]) {
     let mut run = Run::new();
     for site in ["shop::page", "shop::orders", "shop::customer", "shop::other"] {
@@ -66,8 +66,7 @@ fn carts_whose_items_are_in_any_order_are_found_and_what_each_answer_leads_to_is
     };
     let title = "page waits for customer once for each subject, one after another";
     check(shuffled, &[&format!("{title}: calls=10 effects=80")]);
-    // A list of which each part names the next one, and a tree in which each one has one
-    // parent.
+    // A list whose parts each name the next part, and a tree whose nodes each have one parent.
     check(|run, page| (0..8).for_each(|at| wait(run, "shop::customer", page % 3 + at)), &[]);
     check(
         |run, page| (0..8).for_each(|at| wait(run, "shop::customer", (1 << at) + page % (1 << at))),
@@ -105,8 +104,8 @@ fn queries_side_by_side_are_silent() {
     check(asks, &[]);
 }
 
-/// Shows ten pages, whose 8 customers are asked for on one database by calls that are no async
-/// calls. `facts` are those of the function that asks, and `customer` is the recorded argument.
+/// Shows ten pages. Each asks for 8 customers on one database, by calls that are no async calls.
+/// `facts` are the facts of the asking function, and `customer` is the recorded argument.
 fn check_threads(facts: &str, asks_before: bool, customer: impl Fn(u64) -> u64, expected: &[&str]) {
     let mut run = Run::new();
     run.function("shop", "shop::Db::ask", facts);

@@ -24,38 +24,38 @@ const UNITS_PERCENT: u64 = 90;
 /// Least share of these units in which something else concerns a subject, in percent. Without it,
 /// nothing shows that changes are observed.
 const CHANGED_PERCENT: u64 = 50;
-/// Least number of calls that a call on the same subject asks for. They show that the calls can
+/// Least number of calls that another call on the same subject causes. They show that the calls can
 /// follow changes.
 const DRIVEN: u64 = 20;
-/// Largest share of subjects that anything else concerns, in percent.
+/// Largest share of subjects that other sites concern, in percent.
 const OTHERS_PERCENT: u64 = 10;
-/// Least number of answers that are compared with those of the unit before, and the least share of
-/// equal ones, in percent.
+/// Least number of answers that are compared with the answers in the unit before, and least share
+/// of equal answers, in percent.
 const ANSWERS: u64 = 20;
 const EQUAL_PERCENT: u64 = 90;
-/// Least median of a call's self time whose answers are compared, in nanoseconds. Looking whether
-/// there is something to do is no work.
+/// Least median of the self time of calls whose answers are compared, in nanoseconds. A look
+/// whether there is something to do is no work.
 const CALL_NS: u64 = 2_000;
-/// Least share of the work that such calls take, in percent.
+/// Least share of the work for such calls, in percent.
 const WORK_PERCENT: u64 = 5;
-/// Maximum number of units of work at the same time.
+/// Maximum number of open units of work.
 const OPEN_UNITS: usize = 4096;
 /// Maximum number of sites in a unit of work.
 const SITES: usize = 32;
-/// Maximum number of different counts of subjects in a unit. A site that always takes all of them
+/// Maximum number of different counts of subjects in a unit. A site that always takes all subjects
 /// has few.
 const COUNTS: usize = 1024;
 
 /// Detector of calls that always run for all subjects.
 pub(super) struct RepeatedForAll {
     open: Recent<EventId, Vec<InUnit>>,
-    /// Unit of work of the last event, whose calls are here and not among the open units.
+    /// Unit of work of the last event, with its calls. They are not in `open` meanwhile.
     current: Option<(EventId, Vec<InUnit>)>,
     /// Unit of work in which each row was last seen, and its first call there, by the number of the
     /// row.
     seen_in: Vec<Option<(EventId, EventId)>>,
     sites: BySite<OfSite>,
-    /// Number of sites that may still be found.
+    /// Number of sites that may still have a finding.
     left: usize,
 }
 
@@ -70,30 +70,30 @@ struct InUnit {
     /// End of the last call.
     end: u64,
     lane: LaneId,
-    /// True if the site cannot be found.
+    /// True if the site cannot have a finding.
     is_out: bool,
 }
 
 /// Calls of a site in all units of work.
 #[derive(Default)]
 struct OfSite {
-    /// Number of its events in the recording.
+    /// Number of events of the site in the recording.
     recorded: u64,
-    /// True once it cannot be found, whatever the units to come are like.
+    /// True once the site cannot have a finding, whatever later units contain.
     is_out: bool,
-    /// Number of its subjects so far.
+    /// Number of subjects of the site so far.
     subjects: u64,
     /// Subjects in each of the units, added up.
     concerned: u64,
     units: u64,
     calls: u64,
-    /// Calls that another call on the same subject asks for.
+    /// Calls that another call on the same subject causes.
     driven: u64,
     self_ticks: u64,
     unit_site: Option<SiteId>,
     /// Self times of the calls.
     self_times: Samples<u64>,
-    /// Calls with the call on the same subject in the unit before.
+    /// Pairs of a call and the call on the same subject in the unit before.
     pairs: Samples<(EventId, EventId)>,
     /// Units by their number of subjects.
     counts: HashMap<u64, Units>,
@@ -105,7 +105,7 @@ struct Units {
     units: u64,
     /// Units in which other sites concern subjects.
     with_others: u64,
-    /// Subjects that other sites concern, and units in which they do, by site.
+    /// Subjects that other sites concern and units with such subjects, by site.
     others: HashMap<SiteId, Others>,
 }
 
@@ -187,8 +187,8 @@ impl Detector for RepeatedForAll {
             let of_site = sites.get(*site)?;
             let are_objects = all(&objects, site) == all(&subjects, site);
             let is_little = of_site.is_little(whole_units, |_| true) && are_objects;
-            // Where the answers stay the same, another pass over all subjects changed nothing that
-            // they depend on.
+            // Where the answers stay the same, another pass over all subjects changed none of their
+            // inputs.
             let is_in_vain = || of_site.is_little(whole_units, |other| !whole.contains_key(&other));
             let answers =
                 (!is_little && is_in_vain()).then(|| of_site.equal_answers(context)).flatten();
@@ -247,7 +247,7 @@ impl RepeatedForAll {
         let Some((_, sites)) = &mut self.current else { return };
         let mut of_site = self.sites.get_mut(it.site).filter(|of_site| !of_site.is_out);
         if is_first {
-            // What a call does to subjects is a part of the call.
+            // Effects of a call on subjects are a part of the call.
             let is_inside = |other: &InUnit| other.lane == it.lane && it.start < other.end;
             let others = sites
                 .iter_mut()
@@ -308,7 +308,8 @@ impl RepeatedForAll {
     }
 }
 
-/// Adds a unit of work that has ended. Returns the number of sites that cannot be found any more.
+/// Adds a unit of work that has ended. Returns the number of sites that cannot have a finding any
+/// more.
 fn settle(sites: &mut BySite<OfSite>, unit: &mut Vec<InUnit>) -> usize {
     let mut gone = 0;
     for of_unit in unit.drain(..) {
@@ -337,20 +338,19 @@ fn settle(sites: &mut BySite<OfSite>, unit: &mut Vec<InUnit>) -> usize {
 }
 
 impl OfSite {
-    /// Returns true if too few of the units can concern all subjects, whatever the units to come
-    /// are like.
+    /// Returns true if too few of the units can concern all subjects, whatever later units contain.
     fn cannot_be_found(&self) -> bool {
         let least = (self.subjects.max(SUBJECTS) * ALL_PERCENT).div_ceil(100);
         let to_come = self.recorded.saturating_sub(self.concerned) / least;
         let units =
             self.counts.iter().filter(|(count, _)| **count >= least).map(|(_, units)| units.units);
         let most = to_come + units.sum::<u64>();
-        // Those of a single subject may be units of their own.
+        // Units with a single subject may be the calls that changes ask for.
         let least_units = self.units - self.counts.get(&1).map_or(0, |one| one.units);
         most < UNITS || most * 100 < least_units * UNITS_PERCENT
     }
 
-    /// Returns the units that concern all subjects, if most do.
+    /// Returns the units that concern all subjects, if most units do.
     fn whole(&self, subjects: u64) -> Option<Whole> {
         if subjects < SUBJECTS || self.units < UNITS {
             return None;
@@ -368,7 +368,7 @@ impl OfSite {
                 sum.units += others.units;
             }
         }
-        // Where changes ask for their own calls, these are units of their own.
+        // Where changes ask for their own calls, these calls are units of their own.
         let driven =
             if self.driven >= DRIVEN { self.counts.get(&1).map_or(0, |one| one.units) } else { 0 };
         let is_always =
@@ -388,7 +388,7 @@ impl OfSite {
         let with_others = if meant.len() == whole.others.len() {
             whole.with_others
         } else {
-            // At least as many as one of them has.
+            // A lower bound: the largest number of units with one of these sites.
             meant.iter().map(|others| others.units).max().unwrap_or(0)
         };
         let is_driven = self.driven >= DRIVEN && self.driven * 100 <= self.calls * OTHERS_PERCENT;
@@ -396,9 +396,9 @@ impl OfSite {
         is_changed && subjects * 100 <= whole.concerned * OTHERS_PERCENT
     }
 
-    /// Compares what calls were asked and returned with the call on the same subject in the unit
-    /// before. Returns the numbers of equal and of compared calls, if nearly all are equal, and the
-    /// work is worth it.
+    /// Compares the arguments and results of calls with the call on the same subject in the unit
+    /// before. Returns the numbers of equal and of compared calls, if nearly all are equal and the
+    /// calls take enough time.
     fn equal_answers(&self, context: &Context<'_>) -> Option<(u64, u64)> {
         let is_work = self.self_ticks >= context.survey.work_ticks / 100 * WORK_PERCENT;
         if !is_work || context.ns(self.self_times.median()) < CALL_NS {

@@ -1,8 +1,8 @@
 use super::super::testing::Run;
 use super::*;
 
-/// Edits one of 40 cells in each of 50 rounds and evaluates as many as `evaluated` says, with
-/// further work between.
+/// Edits one of 40 cells in each of 50 rounds, and evaluates `evaluated` of them, with further work
+/// in between.
 fn check(evaluated: u64, further: impl Fn(&mut Run), expected: &[&str]) {
     let mut run = Run::new();
     for round in 0..50 {
@@ -71,7 +71,7 @@ fn counting_all_at_each_tick_beside_the_deliveries_that_count_is_found() {
 }
 
 /// Renames one of 40 nodes in each of 50 frames, and lays out and paints all of them. `height`
-/// is what a layout returns by frame and node, and `ns` what it takes.
+/// returns the result of a layout by frame and node, and `ns` is the time of a layout.
 fn check_layouts(height: impl Fn(u64, u64) -> u64, ns: u64, expected: usize) {
     let mut run = Run::new();
     run.function("page", "page::Node::layout", "type=Node self=ref");
