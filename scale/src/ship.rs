@@ -19,7 +19,7 @@ use metaspy_reader::units::grouped;
 use crate::arguments::{self, Keep};
 use crate::query::print;
 use crate::recordings::Recording;
-use crate::seal::{self, Sealed, target::Target};
+use crate::seal::{self, HostName, Sealed, target::Target};
 
 /// The time between two looks at the directory.
 const LOOK: Duration = Duration::from_secs(2);
@@ -70,6 +70,7 @@ fn total(waiting: &[Waiting]) -> u64 {
 struct Ship<'o> {
     options: &'o arguments::Ship,
     host: String,
+    host_name: HostName,
     /// Recordings that stay where they are: they are damaged, or cannot be read.
     kept: Vec<PathBuf>,
     /// Recordings that were removed before they were sealed.
@@ -87,7 +88,11 @@ impl<'o> Ship<'o> {
             );
         }
         let host = options.host.clone().unwrap_or_else(seal::this_host);
-        Ok(Ship { options, host, kept: Vec::new(), dropped: 0, looked: None })
+        let host_name = match options.host {
+            Some(_) => HostName::Given,
+            None => HostName::OfSystem,
+        };
+        Ok(Ship { options, host, host_name, kept: Vec::new(), dropped: 0, looked: None })
     }
 
     /// True if a recording was not sealed, or only in part.
@@ -140,8 +145,9 @@ impl<'o> Ship<'o> {
         recording.host.clone_from(&self.host);
         recording.verify();
         let name = recording.path.display().to_string();
-        let sealed =
-            seal::seal(&recording, target).await.with_context(|| format!("cannot seal {name}"))?;
+        let sealed = seal::seal(&recording, target, self.host_name)
+            .await
+            .with_context(|| format!("cannot seal {name}"))?;
         if let Sealed::InPart(why) = &sealed {
             self.keep(&recording.path, why);
             return Ok(());

@@ -79,7 +79,7 @@ pub async fn run(options: &arguments::Seal) -> Result<bool> {
             report(&warning);
         }
         complete &= !recording.is_damaged();
-        match seal(&recording, &target).await? {
+        match seal(&recording, &target, HostName::Given).await? {
             Sealed::Now(manifest) => print(&written(&name, &manifest))?,
             Sealed::Before => print(&format!("{name}: already sealed\n"))?,
             Sealed::InPart(why) => {
@@ -114,8 +114,17 @@ pub enum Sealed {
     InPart(String),
 }
 
+/// Origin of the name of a recording's host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostName {
+    /// The user has given it. Two names are two machines.
+    Given,
+    /// The system has told it. A machine that was renamed may have sealed the recording before.
+    OfSystem,
+}
+
 /// Seals a recording. When it returns, the partition survives a loss of power.
-pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
+pub async fn seal(recording: &Recording, target: &Target, name: HostName) -> Result<Sealed> {
     let mut manifest = Manifest::of(recording);
     let before = match target.manifest(&manifest).await {
         Err(error) if error.is::<DamagedManifest>() => {
@@ -150,6 +159,12 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     for file in files {
         let sealed = SealedFile::seal(work.path(), &file)?;
         manifest.files.insert(file, sealed);
+    }
+    if name == HostName::OfSystem
+        && let Some(before) = target.under_another_host(&manifest).await?
+    {
+        target.sync(&before)?;
+        return sealed_before(&before, &manifest, target).await;
     }
     fs::write(work.path().join(MANIFEST), manifest.to_json()?)?;
     if target.publish(&work, &manifest).await? {

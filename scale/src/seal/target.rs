@@ -16,7 +16,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig
 use url::Url;
 
 use super::SealedFile;
-use super::manifest::{MANIFEST, Manifest, is_table};
+use super::manifest::{MANIFEST, Manifest, is_table, table_file};
 use super::partitions::{DamagedManifest, Partitions, REMEDY, Unreadable, read};
 use super::sync;
 use super::work_directory::WorkDirectory;
@@ -89,6 +89,34 @@ impl Target {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.refused(error)),
         }
+    }
+
+    /// The manifest of a partition of the same run and process, with the same events and counts,
+    /// under another name of the host.
+    pub async fn under_another_host(&self, of: &Manifest) -> Result<Option<Manifest>> {
+        let partition = of.partition();
+        let parts: Vec<PathPart<'_>> = partition.parts().collect();
+        let [run, host, process] = &parts[..] else { return Ok(None) };
+        let run = self.below(&Path::from_iter([run.clone()]));
+        let listed = self.store.list_with_delimiter(Some(&run)).await;
+        let hosts = listed.map_err(|error| self.refused(error))?.common_prefixes;
+        let names = |of: &Manifest| {
+            let name = |table: &str| of.files.get(&table_file(table)).map(|file| file.name.clone());
+            ["events", "tallies"].map(name)
+        };
+        for other in hosts.into_iter().filter(|it| it.filename() != Some(host.as_ref())) {
+            let key = other.join(process.clone()).join(MANIFEST);
+            match self.store.get(&key).await {
+                // One that is damaged is no proof.
+                Ok(found) => match read(&key, &found.bytes().await?) {
+                    Ok(before) if names(&before) == names(of) => return Ok(Some(before)),
+                    _ => {}
+                },
+                Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(self.refused(error)),
+            }
+        }
+        Ok(None)
     }
 
     /// What to do about a place that cannot be read.

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use metaspy::prelude::*;
 use metaspy::recording::Policy;
@@ -193,18 +195,22 @@ pub fn python_with(module: &str) -> Option<PathBuf> {
     found.then_some(python)
 }
 
-/// A server that speaks S3, with an empty bucket `spies`, until its standard input closes.
-const S3_SERVER: &str = "\
+/// Starts moto, which speaks S3, with an empty bucket `spies`, until its standard input closes.
+const MOTO: &str = "\
 import boto3, sys
 from moto.server import ThreadedMotoServer
 server = ThreadedMotoServer(ip_address='127.0.0.1', port=0, verbose=False)
 server.start()
 url = 'http://%s:%s' % server.get_host_and_port()
-keys = dict(aws_access_key_id='x', aws_secret_access_key='y', region_name='us-east-1')
-boto3.client('s3', endpoint_url=url, **keys).create_bucket(Bucket='spies')
+boto3.client('s3', endpoint_url=url, region_name='us-east-1').create_bucket(Bucket='spies')
 print(url, flush=True)
 sys.stdin.read()
 ";
+/// The keys of a bucket, of the shape that Garage wants.
+const KEY: &str = "GK0123456789abcdef01234567";
+const SECRET: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+/// A number of 32 bytes, with which the nodes of Garage know each other.
+const RPC_SECRET: &str = SECRET;
 
 /// A server that speaks S3, until it is dropped.
 pub struct S3 {
@@ -213,15 +219,61 @@ pub struct S3 {
 }
 
 impl S3 {
-    /// Starts one.
-    pub fn start(python: &Path) -> Self {
+    /// Starts a server with an empty bucket `spies`: Garage if `METASPY_GARAGE` is the path of its
+    /// command, otherwise Python's moto. Without either, `None`, and the test counts as skipped.
+    pub fn start() -> Option<Self> {
+        if let Some(garage) = std::env::var_os("METASPY_GARAGE") {
+            return Some(S3::garage(Path::new(&garage)));
+        }
+        let Some(python) = python_with("moto") else {
+            println!("SKIPPED: s3: no Garage and no Python with moto; set METASPY_GARAGE");
+            return None;
+        };
         let mut command = Command::new(python);
-        command.args(["-c", S3_SERVER]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().expect("it starts");
+        command.args(["-c", MOTO]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.envs(S3::away().variables()).spawn().expect("it starts");
         let mut url = String::new();
         let out = process.stdout.take().expect("it is a pipe");
         BufReader::new(out).read_line(&mut url).expect("it prints its address");
-        S3 { url: url.trim().to_owned(), process: Some(process) }
+        Some(S3 { url: url.trim().to_owned(), process: Some(process) })
+    }
+
+    fn garage(garage: &Path) -> Self {
+        let free = || {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+            listener.local_addr().expect("it listens")
+        };
+        let (api, rpc) = (free(), free());
+        let home = directory(&format!("garage {}", api.port()));
+        let config = home.join("garage.toml");
+        let text = format!(
+            "metadata_dir = '{home}/meta'\ndata_dir = '{home}/data'\ndb_engine = 'sqlite'\n\
+             replication_factor = 1\nrpc_bind_addr = '{rpc}'\nrpc_public_addr = '{rpc}'\n\
+             rpc_secret = '{RPC_SECRET}'\n[s3_api]\ns3_region = 'us-east-1'\n\
+             api_bind_addr = '{api}'\n",
+            home = home.display()
+        );
+        fs::write(&config, text).expect("there is room");
+        let log = fs::File::create(home.join("log")).expect("there is room");
+        let process = Command::new(garage)
+            .arg("-c")
+            .arg(&config)
+            .args(["server", "--single-node", "--default-bucket"])
+            .env("GARAGE_DEFAULT_ACCESS_KEY", KEY)
+            .env("GARAGE_DEFAULT_SECRET_KEY", SECRET)
+            .env("GARAGE_DEFAULT_BUCKET", "spies")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("it starts");
+        let server = S3 { url: format!("http://{api}"), process: Some(process) };
+        let began = Instant::now();
+        // Its bucket is there some time after it listens.
+        while !server.run(&["query", "SELECT 1", "s3://spies/none"]).1.contains("no sealed") {
+            assert!(began.elapsed() < Duration::from_secs(120), "see {}", home.display());
+        }
+        server
     }
 
     /// The address of none.
@@ -242,8 +294,8 @@ impl S3 {
     /// The variables of the environment with its address and keys.
     pub fn variables(&self) -> [(&'static str, &str); 5] {
         [
-            ("AWS_ACCESS_KEY_ID", "x"),
-            ("AWS_SECRET_ACCESS_KEY", "y"),
+            ("AWS_ACCESS_KEY_ID", KEY),
+            ("AWS_SECRET_ACCESS_KEY", SECRET),
             ("AWS_REGION", "us-east-1"),
             ("AWS_ENDPOINT", &self.url),
             ("AWS_ALLOW_HTTP", "true"),
@@ -265,8 +317,8 @@ impl S3 {
 impl Drop for S3 {
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
-            drop(process.stdin.take());
-            let _ = process.wait();
+            // It may have ended.
+            let _ = (process.kill(), process.wait());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `metaspy ship`, killed at each system call with which it changes something.
+//! `metaspy ship` and `metaspy seal`, killed at each system call with which they change something.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 
-use crate::fixture::{CALLS, S3, directory, metaspy, python_with, rows_of, spool};
+use crate::fixture::{CALLS, S3, directory, metaspy, rows_of, spool};
 use crate::seal::{assert_has_what_is_named, files_of, partitions};
 use crate::ship::{recordings, ship, text};
 
@@ -29,28 +29,14 @@ fn files(set: &Path) -> BTreeSet<String> {
     partitions(set).iter().flat_map(|partition| files_of(partition)).map(name).collect()
 }
 
-/// Ships under `strace`, which kills the process at the `at`-th call of a kind. True if there were
+/// Runs a command under `strace`, which kills it at the `at`-th call of a kind. True if there were
 /// fewer.
-fn ship_until(
-    call: &str,
-    at: usize,
-    dir: &Path,
-    to: &str,
-    further: &[&str],
-    variables: &[(&str, &str)],
-) -> bool {
+pub fn run_until(call: &str, at: usize, arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     let inject = format!("inject={call}:signal=KILL:when={at}");
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject]);
-    command.arg(env!("CARGO_BIN_EXE_metaspy-scale")).args([
-        "ship",
-        &dir.display().to_string(),
-        "--to",
-        to,
-        "--once",
-    ]);
+    command.arg(env!("CARGO_BIN_EXE_metaspy-scale")).args(arguments);
     let output = command
-        .args(further)
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .output()
@@ -61,21 +47,22 @@ fn ship_until(
 }
 
 /// True if processes can be traced here.
-fn can_trace() -> bool {
+pub fn can_trace() -> bool {
     let traced = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=rename", "true"])
         .output();
     traced.is_ok_and(|output| output.status.success())
 }
 
-#[test]
-fn a_kill_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
+/// Runs a command on the recording of a directory, killed at each change of the disk, and again to
+/// its end. `left` is the number of recordings that the command leaves in the directory.
+fn check_kills(command: &str, left: usize) {
     if !can_trace() {
         println!("SKIPPED: kills at system calls: no strace, or it may not trace");
         return;
     }
-    let base = directory("kills");
-    let (first, reference) = (spool("kills first", 1), base.join("reference"));
+    let base = directory(&format!("kills of {command}"));
+    let (first, reference) = (spool(&format!("{command} first"), 1), base.join("reference"));
     let recording = fs::read(first.join("tree-0.spy")).expect("it is there");
     assert!(ship(&first, &reference, &[]).status.success());
     let expected = files(&reference);
@@ -86,19 +73,25 @@ fn a_kill_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
                 (base.join(format!("{call}-{at}")), base.join(format!("{call}-{at}-set")));
             fs::create_dir(&dir).expect("there is room");
             fs::write(dir.join("tree-0.spy"), &recording).expect("there is room");
-            let is_whole = ship_until(call, at, &dir, &target.display().to_string(), &[], &[]);
+            let (from, to) = (dir.display().to_string(), target.display().to_string());
+            let mut arguments = vec![command, &from, "--to", &to];
+            arguments.extend((command == "ship").then_some("--once"));
+            let is_whole = run_until(call, at, &arguments, &[]);
             let is_sealed = target.exists()
                 && partitions(&target).iter().any(|it| it.join("sealed.json").is_file());
-            assert!(is_sealed || recordings(&dir) == 1, "{call} {at}: the recording is lost");
+            assert!(
+                recordings(&dir) == 1 || (is_sealed && left == 0),
+                "{call} {at}: the recording is lost"
+            );
             if is_sealed {
                 assert_eq!(files(&target), expected, "{call} {at}: a part is visible");
             } else if target.exists() {
-                let read = text(&metaspy(&["query", "SELECT 1", &target.display().to_string()]));
+                let read = text(&metaspy(&["query", "SELECT 1", &to]));
                 assert!(read.contains("there is no recording in"), "{call} {at}: {read}");
             }
-            let output = ship(&dir, &target, &[]);
+            let output = metaspy(&arguments);
             assert!(
-                output.status.success() && recordings(&dir) == 0,
+                output.status.success() && recordings(&dir) == left,
                 "{call} {at}: {}",
                 text(&output)
             );
@@ -117,10 +110,20 @@ fn a_kill_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
         }
     });
     let kills = kills.into_inner().expect("nothing panics");
-    println!("{kills} kills");
+    println!("{kills} kills of {command}");
     assert!(kills > 50, "{kills} kills");
     assert_eq!(rows_of("SELECT count(*) FROM events", &reference), [CALLS.to_string()]);
     [first, base].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn a_kill_of_ship_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
+    check_kills("ship", 0);
+}
+
+#[test]
+fn a_kill_of_seal_at_any_change_of_a_directory_loses_and_duplicates_nothing() {
+    check_kills("seal", 1);
 }
 
 #[test]
@@ -144,8 +147,9 @@ fn a_kill_at_any_step_of_a_removal_leaves_nothing_half_visible() {
             let target = base.join(format!("{call}-{at}"));
             let copied = Command::new("cp").arg("-a").args([&sealed, &target]).status();
             assert!(copied.expect("there is cp").success());
-            let to = target.display().to_string();
-            if ship_until(call, at, &dir, &to, &keep, &[]) {
+            let (from, to) = (dir.display().to_string(), target.display().to_string());
+            let ship_there = [&["ship", &from, "--to", &to, "--once"], &keep[..]].concat();
+            if run_until(call, at, &ship_there, &[]) {
                 break;
             }
             kills += 1;
@@ -173,13 +177,11 @@ fn a_kill_at_any_step_of_a_removal_leaves_nothing_half_visible() {
 
 #[test]
 fn a_kill_at_any_message_to_a_bucket_loses_and_duplicates_nothing() {
-    let (Some(python), true) = (python_with("moto"), can_trace()) else {
-        println!(
-            "SKIPPED: kills at messages to s3: no Python with moto, or no strace; set METASPY_PYTHON"
-        );
+    if !can_trace() {
+        println!("SKIPPED: kills at system calls: no strace, or it may not trace");
         return;
-    };
-    let server = S3::start(&python);
+    }
+    let Some(server) = S3::start() else { return };
     let first = spool("kills s3", 1);
     let recording = fs::read(first.join("tree-0.spy")).expect("it is there");
     let variables = server.variables();
@@ -188,7 +190,9 @@ fn a_kill_at_any_message_to_a_bucket_loses_and_duplicates_nothing() {
         for at in 1..MOST {
             let set = format!("s3://spies/{call}-{at}");
             fs::write(first.join("tree-0.spy"), &recording).expect("there is room");
-            let is_whole = ship_until(call, at, &first, &set, &[], &variables);
+            let from = first.display().to_string();
+            let arguments = ["ship", &from, "--to", &set, "--once"];
+            let is_whole = run_until(call, at, &arguments, &variables);
             if recordings(&first) == 0 {
                 let (code, rows) =
                     server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", &set]);
@@ -198,8 +202,7 @@ fn a_kill_at_any_message_to_a_bucket_loses_and_duplicates_nothing() {
                     "{call} {at}: {rows}"
                 );
             }
-            let (code, text) =
-                server.run(&["ship", &first.display().to_string(), "--to", &set, "--once"]);
+            let (code, text) = server.run(&arguments);
             assert!(code == Some(0) && recordings(&first) == 0, "{call} {at}: {text}");
             let (code, rows) =
                 server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", &set]);

@@ -19,4 +19,5 @@ mod seal;
 mod serve;
 mod services;
 mod ship;
+mod soak;
 mod unreliable;

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use metaspy::Store;
 use metaspy_core::format::{BLOCK_BYTES, superblock};
 
-use crate::fixture::{
-    S3, directory, metaspy, printed, python_with, record_odd, recording, rows, rows_of,
-};
+use crate::fixture::{S3, directory, metaspy, printed, record_odd, recording, rows, rows_of};
 use crate::seal::{file, partition, partitions};
 use crate::ship::text;
 
@@ -149,11 +147,8 @@ fn a_cut_recording_is_restored_up_to_its_end_and_a_damaged_partition_stops_no_ot
 
 #[test]
 fn a_bucket_is_restored_as_a_directory_is() {
-    let Some(python) = python_with("moto") else {
-        println!("SKIPPED: s3: no Python with moto; set METASPY_PYTHON");
-        return;
-    };
-    let (server, directory) = (S3::start(&python), directory("restore s3"));
+    let Some(server) = S3::start() else { return };
+    let directory = directory("restore s3");
     let (spy, to) = (recording().display().to_string(), directory.display().to_string());
     assert_eq!(server.run(&["seal", &spy, "--to", "s3://spies/restored"]).0, Some(0));
     let (code, text) = server.run(&["restore", "s3://spies/restored", "--to", &to]);

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::fixture::{
-    CALLS, S3, directory, metaspy, printed, python_with, recording, rows, rows_of, spool,
-};
+use crate::fixture::{CALLS, S3, directory, metaspy, printed, recording, rows, rows_of, spool};
 use crate::ship::unchecked;
 
 /// Queries whose results must not depend on where the rows are.
@@ -498,11 +496,7 @@ fn partitions_of_older_versions_are_read_alone_and_beside_new_ones() {
 
 #[test]
 fn a_bucket_holds_what_a_directory_holds() {
-    let Some(python) = python_with("moto") else {
-        println!("SKIPPED: s3: no Python with moto; set METASPY_PYTHON");
-        return;
-    };
-    let server = S3::start(&python);
+    let Some(server) = S3::start() else { return };
     let run = |arguments: &[&str]| server.run(arguments);
     let from = recording().display().to_string();
     let seal = |to: &str| run(&["seal", &from, "--to", to, "--host", "rack/7"]);

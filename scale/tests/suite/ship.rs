@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use metaspy_reader::Store;
 
-use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, rows_of, spool};
+use crate::fixture::{CALLS, S3, directory, metaspy, printed, rows_of, spool};
 use crate::seal::{assert_has_what_is_named, file, files_of, partition, partitions};
 
 /// The number of recordings in a directory.
@@ -240,8 +240,7 @@ fn old_partitions_of_this_host_are_removed() {
     }
     assert_has_what_is_named(&target);
     fs::remove_dir_all(sizes).expect("it is ours");
-    if let Some(python) = python_with("moto") {
-        let server = S3::start(&python);
+    if let Some(server) = S3::start() {
         let (dir, set) = (spool("ages s3", 2), "s3://spies/ages");
         made_older(&dir.join("tree-1.spy"), 2);
         let (code, said) = server.run(&[
@@ -258,8 +257,6 @@ fn old_partitions_of_this_host_are_removed() {
             server.run(&["query", "--format", "csv", "SELECT count(*) FROM events", set]);
         assert_eq!((code, rows.lines().nth(1)), (Some(0), Some(&*CALLS.to_string())), "{rows}");
         fs::remove_dir_all(dir).expect("it is ours");
-    } else {
-        println!("SKIPPED: s3 with old partitions: no Python with moto; set METASPY_PYTHON");
     }
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
@@ -347,15 +344,11 @@ fn a_recording_with_damage_in_its_middle_is_sealed_and_stays() {
 
 #[test]
 fn a_store_that_is_away_keeps_the_recordings_until_it_is_back() {
-    let Some(python) = python_with("moto") else {
-        println!("SKIPPED: ship to s3: no Python with moto; set METASPY_PYTHON");
-        return;
-    };
+    let Some(server) = S3::start() else { return };
     let dir = spool("away", 2);
     let from = dir.display().to_string();
     let away = S3::away().run(&["ship", &from, "--to", "s3://spies/fleet", "--once"]);
     assert!(away.0 == Some(2) && recordings(&dir) == 2, "{away:?}");
-    let server = S3::start(&python);
     let shipped = server.run(&["ship", &from, "--to", "s3://spies/fleet", "--once"]);
     assert!(shipped.0 == Some(0) && recordings(&dir) == 0, "{shipped:?}");
     let query = "SELECT count(*) AS n FROM events";

@@ -11,7 +11,7 @@ use std::thread;
 use metaspy_scale::seal::LAYOUT_VERSION;
 use metaspy_scale::tables::SCHEMA_VERSION;
 
-use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, spool};
+use crate::fixture::{CALLS, S3, directory, metaspy, printed, recording, spool};
 use crate::seal::partitions;
 use crate::ship::{recordings, unchecked};
 
@@ -62,11 +62,7 @@ fn vanishing(server: &S3, after: i64) -> String {
 
 #[test]
 fn a_bucket_that_vanishes_at_any_byte_loses_and_duplicates_nothing() {
-    let Some(python) = python_with("moto") else {
-        println!("SKIPPED: s3 that vanishes: no Python with moto; set METASPY_PYTHON");
-        return;
-    };
-    let server = S3::start(&python);
+    let Some(server) = S3::start() else { return };
     let dir = spool("vanishing", 2);
     let arguments = ["ship", &dir.display().to_string(), "--to", "s3://spies/vanishing", "--once"];
     for after in [1_000, 30_000, 200_000] {
