@@ -14,9 +14,10 @@ use crate::scene::{Kind, Scene};
 /// out.
 pub fn page(kind: Kind, graph: &Graph, options: &Options) -> Result<String, PictureError> {
     let mut scenes: Vec<Scene> = vec![draw(kind, graph, options)?];
-    let of_graph =
-        |&other: &Kind| graph.root.is_none() || matches!(other, Kind::Behavioural | Kind::Calls);
-    let others = Kind::OF_A_RUN.into_iter().filter(of_graph).filter(|&other| other != kind);
+    let others = Kind::OF_A_RUN
+        .into_iter()
+        .filter(|&other| graph.root.is_none() || matches!(other, Kind::Behavioural | Kind::Calls))
+        .filter(|&other| other != kind);
     scenes.extend(others.filter_map(|other| draw(other, graph, options).ok()));
     let profiles: Vec<(&Graph, Vec<Scene>)> = graph
         .profiles

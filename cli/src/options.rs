@@ -126,13 +126,14 @@ impl JsonOption {
         json: impl FnOnce() -> J,
         text: impl FnOnce() -> Vec<String>,
     ) -> Result<()> {
-        let write_json = |out: &mut dyn Write| {
-            serde_json::to_writer_pretty(&mut *out, &json())?;
-            writeln!(out)
-        };
-        self.write(out, write_json, |out| {
-            text().iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line)))
-        })
+        self.write(
+            out,
+            |out| {
+                serde_json::to_writer_pretty(&mut *out, &json())?;
+                writeln!(out)
+            },
+            |out| text().iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line))),
+        )
     }
 
     /// Writes JSON to its place, and then the text, unless the JSON took its place.

@@ -4,9 +4,9 @@
 pub(crate) fn traits_in(text: &str) -> Vec<String> {
     let words = |line: &str| {
         let (header, rest) = line.split_once("trait ")?;
-        let is_visibility = |word: &str| word == "unsafe" || word.starts_with("pub");
         let name = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
-        let is_declared = header.trim().is_empty() || header.split_whitespace().all(is_visibility);
+        let is_declared = header.trim().is_empty()
+            || header.split_whitespace().all(|word| word == "unsafe" || word.starts_with("pub"));
         (is_declared && !name.is_empty()).then(|| name.to_owned())
     };
     // The first line may follow a byte order mark.

@@ -41,8 +41,6 @@ impl FileModules {
             }
             // The modules of all items in a file are the file's module or inside it.
             let is_around = |outer: &str| modules.iter().all(|module| is_or_within(module, outer));
-            let is_possible =
-                |outer: &&str| is_around(outer) && (by_path.is_empty() || by_path.contains(outer));
             let own = methods
                 .clone()
                 .filter_map(module_and_name)
@@ -51,7 +49,9 @@ impl FileModules {
                 let namesakes = by_name.get(name).into_iter().flatten();
                 namesakes.filter_map(move |function| without(module, &function.modules))
             });
-            let possible: BTreeSet<&str> = outer.filter(is_possible).collect();
+            let possible: BTreeSet<&str> = outer
+                .filter(|outer| is_around(outer) && (by_path.is_empty() || by_path.contains(outer)))
+                .collect();
             possible.first().filter(|_| possible.len() == 1).map(|only| (*only).to_owned())
         };
         FileModules(crates.iter().filter_map(of_crate).collect())
@@ -75,9 +75,8 @@ pub fn module_and_name(site: &RecordedSite) -> Option<(&str, &str)> {
 }
 
 fn without_length(path: &str) -> Option<(&str, &str)> {
-    let is_capital = |at: &usize| path[at + 2..].starts_with(char::is_uppercase);
     let mut ends = path.match_indices("::").map(|(at, _)| at);
-    let at = ends.find(is_capital).or(path.rfind("::"))?;
+    let at = ends.find(|at| path[at + 2..].starts_with(char::is_uppercase)).or(path.rfind("::"))?;
     Some((&path[..at], &path[at + 2..]))
 }
 
@@ -91,14 +90,15 @@ fn named_by<'m>(file: &Path, module: &'m str) -> Vec<&'m str> {
         names.push(stem.clone().into_owned());
     }
     let ends = module.match_indices("::").map(|(at, _)| at).chain([module.len()]);
-    let is_named = |outer: &&'m str| match outer.split_once("::") {
-        None => ["lib", "main", *outer].contains(&stem.replace('-', "_").as_str()),
-        Some((_, inner)) => {
-            let inner: Vec<&str> = inner.split("::").collect();
-            names.len() >= inner.len() && names[names.len() - inner.len()..] == inner[..]
-        }
-    };
-    ends.map(|end| &module[..end]).filter(is_named).collect()
+    ends.map(|end| &module[..end])
+        .filter(|outer| match outer.split_once("::") {
+            None => ["lib", "main", *outer].contains(&stem.replace('-', "_").as_str()),
+            Some((_, inner)) => {
+                let inner: Vec<&str> = inner.split("::").collect();
+                names.len() >= inner.len() && names[names.len() - inner.len()..] == inner[..]
+            }
+        })
+        .collect()
 }
 
 /// Removes these inline modules from the end of a module path.

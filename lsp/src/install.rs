@@ -142,9 +142,9 @@ fn with_program(text: &str, program: &Path) -> String {
 
 fn user_data() -> io::Result<PathBuf> {
     let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let windows = || if cfg!(windows) { of("LOCALAPPDATA") } else { None };
-    let home = || Some(of("HOME")?.join(".local/share"));
-    let found = of("XDG_DATA_HOME").or_else(windows).or_else(home);
+    let found = of("XDG_DATA_HOME")
+        .or_else(|| if cfg!(windows) { of("LOCALAPPDATA") } else { None })
+        .or_else(|| Some(of("HOME")?.join(".local/share")));
     found.ok_or_else(|| {
         io::Error::other("there is no home directory: name a directory with --into DIR")
     })

@@ -151,8 +151,8 @@ impl Client {
 /// The directory of Codex: `CODEX_HOME`, otherwise `.codex` in the user's home.
 fn codex_directory() -> io::Result<PathBuf> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
-    let directory = variable("CODEX_HOME").or_else(|| Some(home()?.join(".codex")));
+    let directory = variable("CODEX_HOME")
+        .or_else(|| Some(variable("HOME").or_else(|| variable("USERPROFILE"))?.join(".codex")));
     directory.ok_or_else(|| {
         io::Error::other("neither HOME nor CODEX_HOME is set: add the entry by hand")
     })

@@ -176,12 +176,9 @@ impl Library {
             } else {
                 // The name or the number of a process. One that has not begun to record may do so
                 // later.
-                let is_meant = |listed: &&recording::Listed| {
-                    listed.name == name || listed.pid.to_string() == name
-                };
                 let path = live
                     .iter()
-                    .find(is_meant)
+                    .find(|listed| listed.name == name || listed.pid.to_string() == name)
                     .map_or_else(|| argument.clone(), |listed| listed.path.clone());
                 add(name, vec![path], Origin::Argument);
             }
@@ -224,15 +221,14 @@ impl Library {
     /// Searches the recording for findings before they are asked for, if it is clear which
     /// recording is meant and if that has ended.
     pub(crate) fn search_ahead(&self, watch: &Watch) {
-        let search = || {
+        // The call of `findings` states what is wrong.
+        _ = watch.interruptible(|| {
             let opened = self.open(None)?;
             if !opened.store.grows() {
                 opened.findings(&findings::settings_of_project(&self.workspace)?, watch)?;
             }
             Ok(())
-        };
-        // The call of `findings` states what is wrong.
-        _ = watch.interruptible(search);
+        });
     }
 
     /// Opens the runs of one version, each by itself: those of this list, or those in a directory.
@@ -456,12 +452,11 @@ impl Opened {
             return Ok(found.findings.clone());
         }
         searched.store(0, Relaxed);
-        let goes_on = |events: usize| {
+        let findings = findings::find_watched(&self.store, config, &|events: usize| {
             searched.fetch_add(events as u64, Relaxed);
             tell()
-        };
-        let findings =
-            findings::find_watched(&self.store, config, &goes_on).ok_or_else(cancelled)?;
+        })
+        .ok_or_else(cancelled)?;
         // An interrupted search that reads no events has a result, which lacks findings.
         watch.check()?;
         let findings = Arc::new(findings);

@@ -186,13 +186,14 @@ impl ServerHandler for Server {
                 server.session.recordings.search_ahead(&watch);
             });
         }
-        let bug = || {
-            ToolError::new(
-                "metaspy failed at this call, which is a fault of metaspy; other calls go on",
-            )
-            .result()
-        };
-        Ok(result.unwrap_or_else(bug).into())
+        Ok(result
+            .unwrap_or_else(|| {
+                ToolError::new(
+                    "metaspy failed at this call, which is a fault of metaspy; other calls go on",
+                )
+                .result()
+            })
+            .into())
     }
 
     async fn list_resources(

@@ -136,9 +136,8 @@ impl Drop for Begun {
 
 /// Returns true if a directory is that of a run, a kept one or one below `METASPY_DIR`.
 pub fn is_run(dir: &Path) -> bool {
-    let is_theirs =
-        || dir.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(THEIRS));
-    dir.join(NOTE).is_file() || is_theirs()
+    dir.join(NOTE).is_file()
+        || dir.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(THEIRS))
 }
 
 /// The recordings in a directory, by name.
@@ -188,8 +187,8 @@ pub fn of_version(
 fn by_run(recordings: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
     let written = recordings.into_iter().map(|path| (Written::read(&path), path));
     // `run.4711.spy` belongs to `run.spy`.
-    let is_first = |(written, _): &(Option<Written>, PathBuf)| !matches!(written, Some(it) if it.name == Name::Beside);
-    let (firsts, others): (Vec<_>, Vec<_>) = written.partition(is_first);
+    let (firsts, others): (Vec<_>, Vec<_>) =
+        written.partition(|(written, _)| !matches!(written, Some(it) if it.name == Name::Beside));
     let mut runs: Vec<(Option<Written>, Vec<PathBuf>)> = Vec::new();
     for (written, path) in firsts.into_iter().chain(others) {
         let is_of = |first: &Option<Written>| {

@@ -134,13 +134,12 @@ impl Recordings {
                         let event =
                             around.and_then(|around| around.last()).map(|innermost| innermost.id);
                         let list = around.map(|around| {
-                            let of = |it: &metaspy_reader::Enclosing| Around {
-                                recording: number as u32,
-                                site: it.site,
-                                subject: it.subject,
-                            };
                             samples.list_of(
-                                around.iter().map(of),
+                                around.iter().map(|it| Around {
+                                    recording: number as u32,
+                                    site: it.site,
+                                    subject: it.subject,
+                                }),
                                 &mut self.numbers,
                                 &mut self.lists,
                             )

@@ -21,11 +21,10 @@ pub struct Place {
 
 /// Returns the event whose span this is, in one of the recorded processes.
 fn sender(recordings: &[Recording], span: u64) -> Option<Place> {
-    let of = |(recording, at): (&Recording, usize)| {
+    recordings.iter().zip(0..).find_map(|(recording, at)| {
         let event = recording.store.event_of_span(span)?.id;
         Some(Place { recording: at, event })
-    };
-    recordings.iter().zip(0..).find_map(of)
+    })
 }
 
 /// Returns the chain of causes of an event, nearest first; `None` if there is no such event.

@@ -92,8 +92,9 @@ impl Recording {
 
     /// Returns the index from events to their effects, which is built at the first use.
     pub fn effects(&self) -> &EffectsIndex {
-        let build = || EffectsIndex::build(&self.store, |_, _| true).expect("nothing stops it");
-        self.effects.get_or_init(build)
+        self.effects.get_or_init(|| {
+            EffectsIndex::build(&self.store, |_, _| true).expect("nothing stops it")
+        })
     }
 
     /// Returns the roots of all events, which are found at the first use.

@@ -45,14 +45,13 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
             |own| format!("{}{}", graph.own_sign(top), graph.amount(own)),
         );
         lines.push(format!("total {}{}, own {own}", graph.time_sign(top), graph.amount(total)));
-        let recorded = || {
+        lines.extend((method.hooks_ns > 0).then(|| {
             format!(
                 "recorded total {}, {} of it hooks",
                 time(total + method.hooks_ns),
                 time(method.hooks_ns)
             )
-        };
-        lines.extend((method.hooks_ns > 0).then(recorded));
+        }));
     }
     lines.extend(method.returns.map(|returned| format!("returns: {}", returned.word())));
     lines.extend((method.tests.count > 0).then(|| format!("in {} tests", method.tests)));

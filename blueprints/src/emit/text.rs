@@ -238,10 +238,11 @@ fn owners(
         .collect();
     all.sort_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));
     let columns = all.iter().take(rows).map(|(_, name, _)| width(name)).max().unwrap_or(0).min(32);
-    let line = |(_, name, line): &(u64, String, String)| {
-        format!("{} {line}", fit(&end(name, columns), columns))
-    };
-    let mut lines: Vec<String> = all.iter().take(rows).map(line).collect();
+    let mut lines: Vec<String> = all
+        .iter()
+        .take(rows)
+        .map(|(_, name, line)| format!("{} {line}", fit(&end(name, columns), columns)))
+        .collect();
     if all.len() > rows {
         lines.push(format!("… {} more", counted((all.len() - rows) as u64, "type")));
     }

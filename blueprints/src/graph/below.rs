@@ -320,14 +320,14 @@ fn lost(graph: &Graph, callers: &[Vec<&Call>]) -> Vec<Lost> {
         known[to].calls += count;
         known[to].total_ns += total_ns;
     }
-    let lost = |(at, known): (usize, &Lost)| match graph.methods[at]
-        .executions
-        .saturating_sub(known.calls)
-    {
-        0 => Lost::default(),
-        calls => Lost { calls, total_ns: graph.total(at).saturating_sub(known.total_ns) },
-    };
-    known.iter().enumerate().map(lost).collect()
+    known
+        .iter()
+        .enumerate()
+        .map(|(at, known)| match graph.methods[at].executions.saturating_sub(known.calls) {
+            0 => Lost::default(),
+            calls => Lost { calls, total_ns: graph.total(at).saturating_sub(known.total_ns) },
+        })
+        .collect()
 }
 
 /// Marks the methods all of whose calls are within the calls of the root.

@@ -113,10 +113,11 @@ fn owner_group(
 ) -> Group {
     let sizes: Vec<(f64, f64)> = cells.iter().map(|cell| cell.size).collect();
     let (places, size) = placing(&sizes);
-    let place = |(cell, (x, y)): (&Cell, (f64, f64))| {
-        (cell.method, Rect { x, y, w: cell.size.0, h: cell.size.1 })
-    };
-    let boxes = cells.iter().zip(places).map(place).collect();
+    let boxes = cells
+        .iter()
+        .zip(places)
+        .map(|(cell, (x, y))| (cell.method, Rect { x, y, w: cell.size.0, h: cell.size.1 }))
+        .collect();
     let letters = cells.iter().map(|cell| cell.letters).fold(SIZE, f64::max);
     let kind = match owner.kind {
         _ if is_absent => FrameKind::Absent,

@@ -140,9 +140,10 @@ pub(crate) fn call_tree(
     let lay_out = |letters: usize| {
         let texts = texts(&names, &children, letters, |at| is_labelled[at]);
         let lay_out = |size: f64| {
-            let label =
-                |text: &String| (!text.is_empty()).then(|| Label::beside(text.clone(), size));
-            let labels: Vec<Option<Label>> = texts.iter().map(label).collect();
+            let labels: Vec<Option<Label>> = texts
+                .iter()
+                .map(|text| (!text.is_empty()).then(|| Label::beside(text.clone(), size)))
+                .collect();
             let laid_out = best_height(graph, tallest_ns, &items, &labels, form);
             let page = laid_out.size;
             ((laid_out, labels), page)
@@ -346,10 +347,10 @@ fn best_height(
     labels: &[Option<Label>],
     form: &Form<'_>,
 ) -> LaidOut {
-    let of_label = |label: &Option<Label>| {
-        label.as_ref().map_or((0.0, 0.0), |label| label.room((form.outset, 0.0)))
-    };
-    let rooms: Vec<(f64, f64)> = labels.iter().map(of_label).collect();
+    let rooms: Vec<(f64, f64)> = labels
+        .iter()
+        .map(|label| label.as_ref().map_or((0.0, 0.0), |label| label.room((form.outset, 0.0))))
+        .collect();
     let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
     let size = |item: &Item, height: f64| {
         let method = item.methods.first().copied();

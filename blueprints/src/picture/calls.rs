@@ -59,10 +59,10 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let draw = |most: usize, letters: usize| {
         boxes(&graph, &tree, most, &Form { size: &size, name: &name, is_large: &is_large, letters })
     };
-    let is_readable =
-        |(boxes, _): &(Boxes, Vec<Label>)| boxes.size.0 <= READABLE.0 && boxes.size.1 <= READABLE.1;
     let trials = MOST.into_iter().flat_map(|most| LETTERS.map(|letters| (most, letters)));
-    let readable = trials.map(|(most, letters)| draw(most, letters)).find(is_readable);
+    let readable = trials
+        .map(|(most, letters)| draw(most, letters))
+        .find(|(boxes, _)| boxes.size.0 <= READABLE.0 && boxes.size.1 <= READABLE.1);
     let (Boxes { methods, rects, edges, size, names, hidden }, labels) =
         readable.unwrap_or_else(|| draw(MOST[MOST.len() - 1], LETTERS[LETTERS.len() - 1]));
     let most = methods.iter().flatten().map(|&at| graph.methods[at].executions).max().unwrap_or(0);

@@ -140,13 +140,14 @@ fn width_of(method: &Method) -> u64 {
 
 /// Builds the legend of the pattern marks.
 pub(super) fn legend_of_marks(graph: &Graph) -> impl Iterator<Item = Sign> {
-    let sign = |(pattern, methods): &(Pattern, Vec<usize>)| Sign {
-        size: Some((8.0, 10.0)),
-        mark: Some(*pattern),
-        text: pattern.title_of(methods.len()),
-        ..Sign::default()
-    };
-    std::iter::once(Sign::words("marks")).chain(graph.patterns.iter().map(sign))
+    std::iter::once(Sign::words("marks")).chain(graph.patterns.iter().map(|(pattern, methods)| {
+        Sign {
+            size: Some((8.0, 10.0)),
+            mark: Some(*pattern),
+            text: pattern.title_of(methods.len()),
+            ..Sign::default()
+        }
+    }))
 }
 
 /// Builds the legend of sizes and fills.

@@ -84,10 +84,6 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     }
     let outset = |at: usize| if view.x.is_none() && numbers[at][BORDER] > 0 { FRAME } else { 0.0 };
     let lay_out = |letters: f64| {
-        let sized = |at: usize| {
-            let (w, h) = label(at, letters).map_or(sides(at), |label| label.room(sides(at)));
-            (w + 2.0 * outset(at), h + 2.0 * outset(at))
-        };
         let group = match view.x {
             Some(_) => scattered((0..numbers.len()).collect(), numbers, most, &sides),
             None => contained(
@@ -95,7 +91,11 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
                 &tree.tops,
                 &tree.callees,
                 if view.order.is_some() { rows } else { pack },
-                sized,
+                |at: usize| {
+                    let (w, h) =
+                        label(at, letters).map_or(sides(at), |label| label.room(sides(at)));
+                    (w + 2.0 * outset(at), h + 2.0 * outset(at))
+                },
             ),
         };
         let size = group.size;

@@ -88,8 +88,8 @@ fn start(grammar: &Grammar) -> Option<usize> {
         .iter()
         .filter(|call| call.from != call.to)
         .for_each(|call| is_named[call.to] = true);
-    let entered = |&at: &usize| grammar.graph.methods[at].executions > 0 && !is_named[at];
-    let mut tops = (0..grammar.productions.len()).filter(entered);
+    let mut tops = (0..grammar.productions.len())
+        .filter(|&at| grammar.graph.methods[at].executions > 0 && !is_named[at]);
     let first = tops.next()?;
     tops.next().is_none().then_some(first)
 }
@@ -144,10 +144,11 @@ fn lists(grammar: &Grammar, nodes: &[Node]) -> Vec<List> {
         .enumerate()
         .for_each(|(at, node)| node.methods.iter().for_each(|&it| place[it] = Some(at)));
     let of_state = |state: State, title: &str| {
-        let is = |&at: &usize| {
-            grammar.productions[at].state == state && grammar.productions[at].unused.is_none()
-        };
-        let mut found: Vec<usize> = (0..grammar.productions.len()).filter(is).collect();
+        let mut found: Vec<usize> = (0..grammar.productions.len())
+            .filter(|&at| {
+                grammar.productions[at].state == state && grammar.productions[at].unused.is_none()
+            })
+            .collect();
         found.sort_by_key(|&at| std::cmp::Reverse(grammar.graph.methods[at].executions));
         let row = |at: usize| {
             let entered = grammar.graph.methods[at].executions;

@@ -10,7 +10,7 @@ use super::stated::Marks;
 use crate::graph::Graph;
 use crate::layout::columns::columns;
 use crate::layout::nested::{Cell, LeastLetters, Page, Placing, nested};
-use crate::scene::{Distinct, Label, Readable, Rect, SIZE, line, readable, zoom};
+use crate::scene::{Distinct, Label, Rect, SIZE, line, readable, zoom};
 
 /// Maximum number of letters of a name.
 const LETTERS: usize = 40;
@@ -84,9 +84,10 @@ pub fn named(
         let cut = readable(cut);
         let whole =
             (sizes.len() <= FEW).then(|| readable(|letters| lay_out(letters, LeastLetters::WHOLE)));
-        let is_good =
-            |whole: &Readable<_>| whole.fits && zoom(whole.page) >= SMALLER * zoom(cut.page);
-        whole.filter(is_good).unwrap_or(cut).picture
+        whole
+            .filter(|whole| whole.fits && zoom(whole.page) >= SMALLER * zoom(cut.page))
+            .unwrap_or(cut)
+            .picture
     };
     let sizes: HashMap<usize, (f64, f64)> = sizes.iter().copied().collect();
     let mut boxes: Vec<Named> = page
@@ -108,14 +109,13 @@ pub fn named(
 /// Returns the names of the methods that need one, which differ within each type.
 fn texts(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks) -> HashMap<usize, String> {
     let whole = sizes.iter().map(|&(at, _)| graph.total(at)).max().unwrap_or(0);
-    let needs_name = |&at: &usize| {
-        marks.has(at) || whole > 0 && graph.total(at) as f64 >= LABELLED * whole as f64
-    };
     let mut of_types: BTreeMap<usize, Distinct> = BTreeMap::new();
     sizes
         .iter()
         .map(|&(at, _)| at)
-        .filter(needs_name)
+        .filter(|&at| {
+            marks.has(at) || whole > 0 && graph.total(at) as f64 >= LABELLED * whole as f64
+        })
         .map(|at| {
             let distinct = of_types.entry(graph.methods[at].owner).or_default();
             let text = distinct.text(&name(graph, at), &clean(&graph.methods[at].name), LETTERS);

@@ -142,8 +142,9 @@ fn in_rows(sizes: &[(f64, f64)]) -> (Vec<(f64, f64)>, (f64, f64)) {
 
 /// Places the methods at two numbers, with names where there is room.
 fn at_places(viewed: &Viewed, most: [u64; CHANNELS], marks: &Marks) -> Drawn {
-    let sides = |at: usize| sides(viewed, most, at);
-    let group = scattered(viewed.graph.ran().collect(), &viewed.numbers, most, &sides);
+    let group = scattered(viewed.graph.ran().collect(), &viewed.numbers, most, &|at: usize| {
+        sides(viewed, most, at)
+    });
     let boxes = group.boxes.iter();
     let mut nodes: Vec<Node> =
         boxes.map(|&(at, rect)| node(viewed, most, at, rect, None)).collect();

@@ -152,10 +152,11 @@ impl Cargo {
     pub(crate) fn builds_tests(&self, command: &str) -> bool {
         const FLAGS: [&str; 5] =
             ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
-        let builds = |argument: &OsString| {
-            FLAGS.iter().any(|flag| argument.to_string_lossy().starts_with(flag))
-        };
-        runs_tests(command) || command == "bench" || self.arguments.iter().any(builds)
+        runs_tests(command)
+            || command == "bench"
+            || self.arguments.iter().any(|argument| {
+                FLAGS.iter().any(|flag| argument.to_string_lossy().starts_with(flag))
+            })
     }
 
     /// The place behind the last `--config` and its value.

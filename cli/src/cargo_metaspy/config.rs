@@ -55,8 +55,9 @@ impl Config {
     /// The rustdoc that the configuration selects.
     pub fn rustdoc(&self) -> OsString {
         let name = if env::var_os(PLAN).is_some() { RUSTDOC } else { "RUSTDOC" };
-        let configured = || self.find("rustdoc").map(|(part, command)| part.command(command));
-        env::var_os(name).or_else(configured).unwrap_or_else(|| "rustdoc".into())
+        env::var_os(name)
+            .or_else(|| self.find("rustdoc").map(|(part, command)| part.command(command)))
+            .unwrap_or_else(|| "rustdoc".into())
     }
 
     /// The target platform without `--target`. Of several, the first.
@@ -72,10 +73,11 @@ impl Config {
         let has_flags =
             |part: &&Part| part.build.contains_key("rustflags") || !part.target.is_empty();
         let mut flags: Vec<String> = self.0.iter().filter(has_flags).map(text).collect();
-        let is_flags = |name: &str| {
-            name == "RUSTFLAGS" || name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS")
-        };
-        let set = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_flags));
+        let set = env::vars_os().filter(|(name, _)| {
+            name.to_str().is_some_and(|name| {
+                name == "RUSTFLAGS" || name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS")
+            })
+        });
         let mut set: Vec<String> = set.map(|set| format!("{set:?}")).collect();
         set.sort_unstable();
         flags.extend(set);

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use metaspy_blueprints::{Graph, Kind, Options, page};
 use metaspy_core::Store;
 use metaspy_reader::files::OutputFile;
-use metaspy_report::coverage::{Run, TestReach, by_test};
+use metaspy_report::coverage::{Run, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
 use metaspy_report::findings::{self, Findings};
 use metaspy_report::program::Program;
@@ -128,14 +128,13 @@ fn more(results: &Results, options: &arguments::Woven) -> Map<String, Value> {
     let mut more = build(&results.woven);
     more.insert("comparison".into(), json!(results.comparison));
     let names = results.run.program.names();
-    let reach = |reach: &TestReach<'_>| {
+    let tests = options
+        .by_test
+        .then(|| by_test(&results.run.program).iter().map(|reach| {
         let methods: Vec<_> =
             reach.methods.iter().filter_map(|method| names.get(&method.site()?)).collect();
         json!({ "test": reach.test, "methods": methods, "alone": reach.alone, "at_least": reach.is_least })
-    };
-    let tests = options
-        .by_test
-        .then(|| by_test(&results.run.program).iter().map(reach).collect::<Vec<_>>());
+    }).collect::<Vec<_>>());
     more.insert("tests".into(), json!(tests));
     more.insert("types".into(), json!(options.types.then(|| types::json(&results.types))));
     more

@@ -171,11 +171,10 @@ impl Graph {
         let of_workspace =
             ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain.toml"];
         let of_workspace = of_workspace.into_iter().map(|name| self.workspace_root.join(name));
-        let of_package = |package: &Package| {
+        of_workspace.chain(self.packages.iter().flat_map(|package| {
             let roots = package.targets.iter().map(|target| target.src_path.clone());
             roots.chain([package.manifest_path.clone()]).collect::<Vec<_>>()
-        };
-        of_workspace.chain(self.packages.iter().flat_map(of_package))
+        }))
     }
 
     /// The packages that were downloaded.

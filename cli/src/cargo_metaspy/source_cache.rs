@@ -55,8 +55,8 @@ pub(crate) fn of_all(crates: &[&Crate], dir: &Path) -> Vec<CachedCrate> {
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(crates.len());
     let mut all: Vec<(usize, CachedCrate)> = thread::scope(|scope| {
-        let start = |_| thread::Builder::new().spawn_scoped(scope, read);
-        let running: Vec<_> = (0..threads).map(start).collect();
+        let running: Vec<_> =
+            (0..threads).map(|_| thread::Builder::new().spawn_scoped(scope, read)).collect();
         // Without further threads this one reads all of it.
         let mut all = if running.iter().all(Result::is_err) { read() } else { Vec::new() };
         for thread in running.into_iter().flatten() {

@@ -72,13 +72,14 @@ pub fn targets(
 fn crates(graph: &Graph, with_dependencies: bool) -> Vec<(&Package, &Crate)> {
     let packages =
         graph.woven().into_iter().filter(|package| with_dependencies || graph.is_member(package));
-    let of = |package| {
-        let is_candidate = move |krate: &&Crate| {
-            krate.is_target() && (graph.is_member(package) || krate.is_library())
-        };
-        package.targets.iter().filter(is_candidate).map(move |krate| (package, krate))
-    };
-    packages.flat_map(of).collect()
+    packages
+        .flat_map(|package| {
+            let is_candidate = move |krate: &&Crate| {
+                krate.is_target() && (graph.is_member(package) || krate.is_library())
+            };
+            package.targets.iter().filter(is_candidate).map(move |krate| (package, krate))
+        })
+        .collect()
 }
 
 /// The stamp of a crate. Tests do not change it: without them, nothing of them is compiled.

@@ -110,10 +110,9 @@ fn selected(mut graph: Graph, kind: Kind, of: Option<&str>) -> Result<Graph> {
     let Some(name) = of.filter(|&name| name != "calls") else {
         return Ok(if of.is_none() && is_of_profiles(kind) { graph.or_profile() } else { graph });
     };
-    let is_it = |profile: &Graph| {
+    let Some(at) = graph.profiles.iter().position(|profile| {
         profile.measured.as_ref().is_some_and(|measured| measured.profile == name)
-    };
-    let Some(at) = graph.profiles.iter().position(is_it) else {
+    }) else {
         return Err(say(match name {
             "samples" => {
                 "no samples were recorded: METASPY_RECORD=run.spy metaspy sample -- PROGRAM"

@@ -23,8 +23,9 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     let side = |runs: &[Vec<PathBuf>]| {
         Ok::<_, anyhow::Error>(Side::read(&open(runs, &filter)?, options.by, &filter))
     };
-    let read = || Ok::<_, anyhow::Error>((side(&before_runs)?, side(&after_runs)?));
-    let (before, after) = with_time("counting", read)?;
+    let (before, after) = with_time("counting", || {
+        Ok::<_, anyhow::Error>((side(&before_runs)?, side(&after_runs)?))
+    })?;
     let mut diff =
         Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
     if options.sort.is_some() || options.percent {
@@ -70,11 +71,12 @@ fn in_both<'r>(before: &'r [Vec<PathBuf>], after: &[Vec<PathBuf>]) -> Option<&'r
 
 /// Opens the runs of one version, each as one recording.
 fn open(runs: &[Vec<PathBuf>], filter: &Filter) -> Result<Vec<(String, Store)>> {
-    let open = |run: &Vec<PathBuf>| {
-        let name = run.first().map_or_else(String::new, |first| first.display().to_string());
-        let store = live::open_all(run)?;
-        filter::check(filter, &store)?;
-        Ok((name, store))
-    };
-    runs.iter().map(open).collect()
+    runs.iter()
+        .map(|run| {
+            let name = run.first().map_or_else(String::new, |first| first.display().to_string());
+            let store = live::open_all(run)?;
+            filter::check(filter, &store)?;
+            Ok((name, store))
+        })
+        .collect()
 }

@@ -207,11 +207,10 @@ fn man_page(out: &mut Vec<u8>) -> Result<()> {
     page.render_name_section(out)?;
     page.render_synopsis_section(out)?;
     page.render_description_section(out)?;
-    let with_parts = |command: &clap::Command| {
+    for command in arguments::in_order(&command).flat_map(|command| {
         let parts = command.get_subcommands().filter(|part| part.get_name() != "help").cloned();
         iter::once(command.clone()).chain(parts.collect::<Vec<_>>())
-    };
-    for command in arguments::in_order(&command).flat_map(with_parts) {
+    }) {
         let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
         let page = Man::new(command);
         let mut sections = Vec::new();
@@ -267,12 +266,11 @@ fn open_finding(crawler: &mut Crawler, number: usize, sources: &[String]) -> Res
 /// Opens the event with this id.
 fn open_event(crawler: &mut Crawler, id: EventId) -> Result<()> {
     let event = crawler.store.event(id);
-    let lost = || {
+    crawler.go_to(event.ok_or_else(|| {
         say(format!(
             "--event: the recording has no event {id}: it left the window, or it is of another one"
         ))
-    };
-    crawler.go_to(event.ok_or_else(lost)?);
+    })?);
     Ok(())
 }
 

@@ -55,8 +55,9 @@ fn main() -> Result<(), InstallError> {
 fn cover(library: &'static str, parse: Parse) -> Result<Coverage, InstallError> {
     let profiler =
         Profiler::new(library).observe(productions(format!("{library}::**")).mode(Mode::Tally));
-    let read = |input: &&str| with_input(input, || parse(input)).is_some();
-    let (accepted, profile) = profiler.profile(|| INPUTS.iter().copied().filter(read).count())?;
+    let (accepted, profile) = profiler.profile(|| {
+        INPUTS.iter().copied().filter(|input| with_input(input, || parse(input)).is_some()).count()
+    })?;
     let rows = profile.counts().by_site();
     let sites = metaspy::instrumenter::entries().into_iter().map(|entry| entry.site);
     let ours = sites.filter(|site| site.path().contains(library));

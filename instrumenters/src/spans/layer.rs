@@ -174,10 +174,9 @@ impl Spans {
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
     {
-        let around = || {
+        self.event_of(id, context).or_else(|| {
             context.span(id)?.scope().skip(1).find_map(|span| self.event_of(&span.id(), context))
-        };
-        self.event_of(id, context).or_else(around)
+        })
     }
 
     fn event_of<S>(&self, id: &Id, context: &Context<'_, S>) -> Option<EventId>

@@ -24,8 +24,7 @@ fn site(module: &'static str, name: String, at: &'static Location<'static>) -> &
 
 /// Returns the site of tasks with this name. Its module is the name of the file.
 pub(super) fn named(name: &'static str, at: &'static Location<'static>) -> &'static Site {
-    let make = || site(dynamic_sites::stem(at.file()), name.to_owned(), at);
-    known([name, at.file()], make)
+    known([name, at.file()], || site(dynamic_sites::stem(at.file()), name.to_owned(), at))
 }
 
 /// Returns the site of tasks that run a function, or a closure in it: `pipeline::consume::task` for
@@ -37,7 +36,7 @@ pub(super) fn for_type<T: ?Sized>(
     at: &'static Location<'static>,
 ) -> &'static Site {
     let ty = type_name::<T>();
-    let make = || match function(ty) {
+    known((ty, at), || match function(ty) {
         Some(function) => {
             let (module, name) = function.rsplit_once("::").unwrap_or(("", function));
             site(module, format!("{name}::{kind}"), at)
@@ -46,8 +45,7 @@ pub(super) fn for_type<T: ?Sized>(
             let name = format!("{kind}_{}", at.line());
             site(dynamic_sites::stem(at.file()), name, at)
         }
-    };
-    known((ty, at), make)
+    })
 }
 
 fn known(name: impl Into<Names> + Copy, make: impl Fn() -> &'static Site) -> &'static Site {

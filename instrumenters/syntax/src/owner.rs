@@ -100,10 +100,10 @@ impl Owner {
     /// Returns true for an `impl` of a trait of std that makes this method `#[track_caller]`.
     pub fn is_tracked(&self, sig: &Signature) -> bool {
         let tracked = [("Index", "index"), ("IndexMut", "index_mut")];
-        let is_of = |(of, method): (&str, &str)| {
-            self.of_trait.as_deref() == Some(of) && sig.ident == method
-        };
-        self.ty.is_some() && tracked.into_iter().any(is_of)
+        self.ty.is_some()
+            && tracked
+                .into_iter()
+                .any(|(of, method)| self.of_trait.as_deref() == Some(of) && sig.ident == method)
     }
 
     /// Returns true if a method takes an object by value and returns an object of the same type.

@@ -45,11 +45,10 @@ impl<'ast> Visit<'ast> for WaitingVisitor {
             let mut segments = path.path.segments.iter().rev();
             let function = segments.next();
             let owner = segments.next();
-            let is_named = |[of, name]: [&str; 2]| {
+            self.0 |= FUNCTIONS.into_iter().any(|[of, name]| {
                 function.is_some_and(|it| it.ident == name)
                     && owner.is_some_and(|it| it.ident == of)
-            };
-            self.0 |= FUNCTIONS.into_iter().any(is_named);
+            });
         }
         visit::visit_expr_call(self, call);
     }

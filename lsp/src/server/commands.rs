@@ -28,18 +28,19 @@ impl Server {
                     _ => Value::Array(arguments),
                 };
                 let read = serde_json::from_value::<Selection>(selection).ok();
-                let is_known = |read: &Selection| match read {
-                    Selection::Newest | Selection::All => true,
-                    Selection::Picked(ids) => {
-                        !ids.is_empty() && self.snapshot.unknown(ids).next().is_none()
-                    }
-                };
-                self.settings.runs = read.filter(is_known).ok_or_else(|| {
-                    format!(
-                        "{PICK} takes \"newest\", \"all\", or names of runs: {}",
-                        self.snapshot.names()
-                    )
-                })?;
+                self.settings.runs = read
+                    .filter(|read| match read {
+                        Selection::Newest | Selection::All => true,
+                        Selection::Picked(ids) => {
+                            !ids.is_empty() && self.snapshot.unknown(ids).next().is_none()
+                        }
+                    })
+                    .ok_or_else(|| {
+                        format!(
+                            "{PICK} takes \"newest\", \"all\", or names of runs: {}",
+                            self.snapshot.names()
+                        )
+                    })?;
                 self.send_settings();
             }
             METRIC => {

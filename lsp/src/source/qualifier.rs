@@ -59,15 +59,14 @@ fn named(path: &str) -> Option<&str> {
         return Some(path);
     }
     let mut depth = 0_i32;
-    let opens = |(at, letter): (usize, char)| {
+    let open = path.char_indices().rev().take(LONGEST).find_map(|(at, letter)| {
         depth += match letter {
             '>' if !path[..at].ends_with('-') => 1,
             '<' => -1,
             _ => 0,
         };
         (depth == 0).then_some(at)
-    };
-    let open = path.char_indices().rev().take(LONGEST).find_map(opens)?;
+    })?;
     let before = path[..open].trim_end();
     let before = before.strip_suffix("::").unwrap_or(before).trim_end();
     if before.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_') {

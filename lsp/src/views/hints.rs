@@ -9,13 +9,14 @@ pub fn of(view: &View<'_>) -> Vec<Diagnostic> {
     let never_ran = view.functions().filter(|(_, numbers, is_stale)| {
         numbers.calls == 0 && numbers.skipped.is_none() && !numbers.is_test && !is_stale
     });
-    let hint = |(function, ..): (&crate::source::Function, _, _)| Diagnostic {
-        range: view.range(&function.ident),
-        severity: Some(DiagnosticSeverity::HINT),
-        source: Some("metaspy".into()),
-        message: format!("never ran ({})", view.model.title()),
-        tags: Some(vec![DiagnosticTag::UNNECESSARY]),
-        ..Diagnostic::default()
-    };
-    never_ran.map(hint).collect()
+    never_ran
+        .map(|(function, ..)| Diagnostic {
+            range: view.range(&function.ident),
+            severity: Some(DiagnosticSeverity::HINT),
+            source: Some("metaspy".into()),
+            message: format!("never ran ({})", view.model.title()),
+            tags: Some(vec![DiagnosticTag::UNNECESSARY]),
+            ..Diagnostic::default()
+        })
+        .collect()
 }

@@ -4,8 +4,6 @@
 //! of a macro, and of a function that was not woven. A function that may run such code has calls
 //! that are not in its text.
 
-use std::ops::Range;
-
 use metaspy_probe::unqualified;
 use metaspy_report::text::last_segment;
 
@@ -39,14 +37,13 @@ pub(crate) fn are_all(view: &View<'_>, function: &Function, certain: Option<&str
     }
     let is_parameter =
         |name: &str| signature.contains(name) && last_segment(&function.name) != name;
-    let is_own = |call: Range<usize>| {
+    calls_in(body).into_iter().all(|call| {
         let before = body[..call.start].trim_end();
         let name = &body[call];
         let is_free = !before.ends_with('.') && !before.ends_with("::");
         Some(name) == certain
             || !(is_free && is_parameter(name)) && is_known(view, body, before, name)
-    };
-    calls_in(body).into_iter().all(is_own)
+    })
 }
 
 /// Returns true if a call runs a function with a hook, or a function of another crate. A macro may
@@ -88,9 +85,8 @@ fn returns_running(view: &View<'_>, function: &Function) -> bool {
 
 /// Returns true if the body gives this name to a closure.
 fn is_closure(body: &str, name: &str) -> bool {
-    let is_here = |rest: &str| {
+    body.split(&format!("let {name}")).skip(1).any(|rest| {
         let value = rest.trim_start().strip_prefix('=').map(str::trim_start);
         value.is_some_and(|value| value.starts_with('|') || value.starts_with("move |"))
-    };
-    body.split(&format!("let {name}")).skip(1).any(is_here)
+    })
 }

@@ -153,9 +153,10 @@ pub fn effects(session: &Session, input: OfInput, call: &Call<'_>) -> Result<Ans
         *of_path = (of_path.0 + effects, of_path.1 + ticks);
     }
     let site_count = by_path.len();
-    let count =
-        |(site, (effects, ticks))| SiteCount { site, effects, took_ns: store.span_ns(ticks) };
-    let mut by_site: Vec<SiteCount> = by_path.into_iter().map(count).collect();
+    let mut by_site: Vec<SiteCount> = by_path
+        .into_iter()
+        .map(|(site, (effects, ticks))| SiteCount { site, effects, took_ns: store.span_ns(ticks) })
+        .collect();
     by_site.sort_by_key(|site| Reverse(site.effects));
     by_site.truncate(SITES);
     let shown = all.iter().skip(start as usize).take(ITEMS).filter_map(|id| store.event(*id));

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread::{self};
 
 use metaspy_probe::Subject;
 use metaspy_reader::{Conditions, DetailKind, Event, EventId, Filter, Position, Store};
@@ -303,12 +303,11 @@ fn slowest(store: &Store, filter: &Filter, call: &Call<'_>) -> Result<Listed, To
         let others: Vec<_> = (1..threads)
             .filter_map(|_| thread::Builder::new().spawn_scoped(scope, search).ok())
             .collect();
-        let others_of = |found: Longest, other: ScopedJoinHandle<'_, Longest>| match other.join() {
+        let own = search();
+        others.into_iter().fold(own, |found, other| match other.join() {
             Ok(other) => found.with(other),
             Err(panic) => std::panic::resume_unwind(panic),
-        };
-        let own = search();
-        others.into_iter().fold(own, others_of)
+        })
     });
     call.watch.check()?;
     let ids = found.events.into_sorted_vec().into_iter().skip(start as usize);

@@ -69,8 +69,9 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let mut notes = missing(&opened.store);
     check(&expectation.every, &opened.store, &mut notes)?;
     check(&expectation.holds, &opened.store, &mut notes)?;
-    let judge = || expectation.judge(&opened.store, &Filter::all());
-    let judged = opened.outcome(input.expectation.clone(), call.watch, judge)?;
+    let judged = opened.outcome(input.expectation.clone(), call.watch, || {
+        expectation.judge(&opened.store, &Filter::all())
+    })?;
     let first = judged.to_string().lines().next().unwrap_or_default().to_owned();
     notes.extend(judged.gaps.iter().cloned());
     if judged.is_empty() {

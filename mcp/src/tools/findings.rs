@@ -365,18 +365,18 @@ pub fn explain(_: &Session, input: ExplainInput, call: &Call<'_>) -> Result<Answ
                 .ok_or_else(|| ToolError::new(format!("`{kind}` has no explanation")))?;
             (text.lines().map(str::to_owned).collect(), format!("The kind {kind}, in Markdown."))
         }
-        None => {
-            let statement = |kind: &String| {
-                let first = findings::explain(kind)
-                    .and_then(|text| text.split("\n\n").next())
-                    .unwrap_or_default();
-                format!("{kind}: {}", first.replace('\n', " "))
-            };
-            (
-                known.iter().map(statement).collect(),
-                format!("{} kinds.", grouped(known.len() as u64)),
-            )
-        }
+        None => (
+            known
+                .iter()
+                .map(|kind| {
+                    let first = findings::explain(kind)
+                        .and_then(|text| text.split("\n\n").next())
+                        .unwrap_or_default();
+                    format!("{kind}: {}", first.replace('\n', " "))
+                })
+                .collect(),
+            format!("{} kinds.", grouped(known.len() as u64)),
+        ),
     };
     let start = call.start()?;
     let total = lines.len() as u64;

@@ -100,8 +100,7 @@ pub fn answer(session: &Session, _: Input, call: &Call<'_>) -> Result<Answer, To
 }
 
 fn default_of(known: &[Known]) -> String {
-    let is_argument = |known: &&Known| known.origin == Origin::Argument;
-    match (known.iter().filter(is_argument).count(), known) {
+    match (known.iter().filter(|known| known.origin == Origin::Argument).count(), known) {
         (1, _) | (0, [_]) => format!("Without a name, tools read {}", quoted(&known[0].name)),
         _ => "Tools need a name".to_owned(),
     }

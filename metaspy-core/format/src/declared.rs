@@ -73,14 +73,15 @@ pub fn enums_of(module: &str, words: &str) -> Vec<Enum> {
 
 /// The traits among the words of a site in this module.
 pub fn traits_of(module: &str, words: &str) -> Vec<Trait> {
-    let parse = |word: &str| {
-        let (path, supertraits) = word.split_once('|')?;
-        let supertraits = supertraits
-            .split('+')
-            .filter_map(|path| absolute(path, module).filter(|path| !path.is_empty()));
-        Some(Trait { path: absolute(path, module)?, supertraits: supertraits.collect() })
-    };
-    words_of(words, TRAIT).filter_map(parse).collect()
+    words_of(words, TRAIT)
+        .filter_map(|word| {
+            let (path, supertraits) = word.split_once('|')?;
+            let supertraits = supertraits
+                .split('+')
+                .filter_map(|path| absolute(path, module).filter(|path| !path.is_empty()));
+            Some(Trait { path: absolute(path, module)?, supertraits: supertraits.collect() })
+        })
+        .collect()
 }
 
 /// The implementations among the words of a site in this module.

@@ -20,7 +20,7 @@ use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::test_context::TestId;
 use crate::platform::readers::Replaced;
 use crate::recorder::{self, Busy, CachedObservers, Counter, Settled};
-use crate::site::{self, Site, SiteEntry};
+use crate::site::{self, Site};
 
 /// The bit of a site that is a test.
 const TEST: u32 = 1 << 31;
@@ -35,16 +35,17 @@ pub(super) fn forget_profilers() {
 
 /// Returns the profilers in the form that hooks read.
 pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
-    let interest = |entry: &SiteEntry| -> u32 {
-        let site = entry.id.0 as usize;
-        let interested =
-            observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(site));
-        let bits = interested.fold(0, |bits, (at, _)| bits | 1 << at);
-        if !observers.is_empty() && facts_of(entry).is_test { bits | TEST } else { bits }
-    };
     let entries = site::entries();
     // Numbers of sites begin at 1.
-    let interests: Vec<u32> = std::iter::once(0).chain(entries.iter().map(interest)).collect();
+    let interests: Vec<u32> = std::iter::once(0)
+        .chain(entries.iter().map(|entry| -> u32 {
+            let site = entry.id.0 as usize;
+            let interested =
+                observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(site));
+            let bits = interested.fold(0, |bits, (at, _)| bits | 1 << at);
+            if !observers.is_empty() && facts_of(entry).is_test { bits | TEST } else { bits }
+        }))
+        .collect();
     let timed = observers.iter().any(|observer| observer.is_timed());
     let bits = |is_of: &dyn Fn(&dyn Observer) -> bool| {
         let of = observers.iter().enumerate().filter(|(_, observer)| is_of(observer.as_ref()));

@@ -148,10 +148,11 @@ impl TypeNames {
     /// and the source has no `r#` of raw names.
     fn is_enum(&self, path: &str) -> bool {
         let names = || path.split("::").filter(|name| !name.starts_with('{'));
-        let is_same = |known: &String| {
-            known.split("::").eq(names().map(|name| name.trim_start_matches("r#")))
-        };
-        self.enums.contains(path) || path.contains(['}', '#']) && self.enums.iter().any(is_same)
+        self.enums.contains(path)
+            || path.contains(['}', '#'])
+                && self.enums.iter().any(|known| {
+                    known.split("::").eq(names().map(|name| name.trim_start_matches("r#")))
+                })
     }
 }
 

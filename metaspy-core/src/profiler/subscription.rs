@@ -170,12 +170,10 @@ impl Inner {
     fn deliver(&self, store: &Store, fed: &[LiveEvent]) {
         let mut see = lock_for_long(&self.see);
         let levels = if self.scope.meta { 0..=3 } else { 0..=0 };
-        let compiled =
-            |filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref());
         let mut matchers: Vec<(Matcher, Memory)> = self
             .filters
             .iter()
-            .map(compiled)
+            .map(|filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref()))
             .map(|matcher| (matcher.clone(), matcher.memory(store)))
             .collect();
         for LiveEvent { head, slot } in

@@ -21,10 +21,9 @@ pub struct TestReach<'p> {
 /// Returns the methods that each test reached, by path.
 pub fn by_test(program: &Program) -> Vec<TestReach<'_>> {
     let mut reached: BTreeMap<&str, TestReach<'_>> = BTreeMap::new();
-    let has_lost = |element: &Element| {
-        element.method.as_ref().is_some_and(|method| method.profile.has_lost_tests)
-    };
-    let is_least = program.methods().any(has_lost);
+    let is_least = program
+        .methods()
+        .any(|element| element.method.as_ref().is_some_and(|method| method.profile.has_lost_tests));
     for element in program.methods() {
         let Some(method) = element.method.as_ref().filter(|method| method.is_counted()) else {
             continue;

@@ -75,8 +75,6 @@ impl Comparison {
     /// Compares by path and type arguments. Methods that only their lines tell apart count as one,
     /// because lines move.
     pub fn new(before: &Baseline, now: &Program) -> Self {
-        let is_counted =
-            |method: &&Element| method.method.as_ref().is_some_and(|method| method.is_counted());
         let has_keys = before.methods.iter().all(|method| method.key.is_some());
         let before = before.methods.iter().filter(|method| method.counted.unwrap_or(!method.test));
         let before =
@@ -87,7 +85,7 @@ impl Comparison {
         };
         let now = ran(now
             .methods()
-            .filter(is_counted)
+            .filter(|method| method.method.as_ref().is_some_and(|method| method.is_counted()))
             .map(|element| (name(element), element.measure.count)));
         let both = |then: bool, today: bool| {
             let is_changed =

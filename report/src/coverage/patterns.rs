@@ -111,12 +111,12 @@ pub fn patterns(program: &Program) -> Vec<PatternExamples<'_>> {
                     methods.filter(|(_, method)| method.is_counted()).map(|(it, _)| it).collect()
                 }
                 Pattern::Absent => Vec::new(),
-                _ => {
-                    let shows = |(element, method): &(&Element, &Method)| {
+                _ => methods
+                    .filter(|(element, method)| {
                         is_judged(method) && shown_by(element, method, long) == Some(pattern)
-                    };
-                    methods.filter(shows).map(|(element, _)| element).collect()
-                }
+                    })
+                    .map(|(element, _)| element)
+                    .collect(),
             };
             (!methods.is_empty()).then_some(Example { ty, methods })
         });

@@ -338,8 +338,8 @@ impl DiffRow {
         // A method without calls took no time, where the other version was timed.
         let times = |of: &dyn Fn(&Numbers) -> Option<u64>| {
             let is_timed = all().any(|numbers| of(numbers).is_some());
-            let time = |numbers: &Numbers| of(numbers).or((numbers.count == 0).then_some(0));
-            both(change(&time)).filter(|_| is_timed)
+            both(change(&|numbers: &Numbers| of(numbers).or((numbers.count == 0).then_some(0))))
+                .filter(|_| is_timed)
         };
         let lacks = |of: &dyn Fn(&Numbers) -> Option<u64>| {
             let is_timed = all().any(|numbers| numbers.total_ns.is_some() || of(numbers).is_some());

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metaspy_format::facts::Facts;
 use metaspy_probe::{SiteKind, Subject};
 use metaspy_reader as store;
 use metaspy_reader::{DetailLevel, Filter, RecordedKind, RecordedSite, Scope, Store, Value};
@@ -154,11 +153,10 @@ impl Side {
             else {
                 continue;
             };
-            let source = |facts: Facts| {
+            thing.sources.extend(site.facts().and_then(|facts| {
                 let (first, last) = facts.lines;
                 Source::new(&site.path, facts.fingerprint, (last + 1).saturating_sub(first))
-            };
-            thing.sources.extend(site.facts().and_then(source));
+            }));
         }
     }
 
@@ -185,11 +183,10 @@ impl Side {
     /// Returns the sums of a number over all things, one for each recording. A thing that is
     /// contained in another one counts there.
     pub(super) fn sums(&self, of: &dyn Fn(&Numbers) -> u64) -> Sample {
-        let sum = |at: usize| {
+        Sample::new((0..self.recordings).map(|at| {
             let apart = self.things.values().filter(|thing| !thing.is_contained);
             apart.map(|thing| of(&thing.numbers[at])).fold(0, u64::saturating_add)
-        };
-        Sample::new((0..self.recordings).map(sum))
+        }))
     }
 }
 
@@ -292,9 +289,9 @@ fn allocations(store: &Store, filter: &Filter) -> Option<(u64, u64)> {
     let tally = store.tally(store::By::SiteSubject, &scope);
     let rows = tally.rows.iter().filter(|row| row.site == Some(site));
     let size = |subject: Option<Subject>| subject.map_or(0, |size| size.key);
-    let add = |(calls, bytes): (u64, u64), row: &store::TallyRow| {
+    Some(rows.fold((0_u64, 0_u64), |(calls, bytes), row| {
         let count = row.measure.count;
         (calls.saturating_add(count), bytes.saturating_add(count.saturating_mul(size(row.subject))))
-    };
-    Some(rows.fold((0, 0), add)).filter(|(calls, _)| *calls > 0)
+    }))
+    .filter(|(calls, _)| *calls > 0)
 }

@@ -21,10 +21,11 @@ pub fn text(diff: &Diff, top: Top, judgements: &[Judgement]) -> Vec<String> {
         lines.extend(table(diff, rows).lines());
         let renamed: Vec<_> = all.iter().filter_map(|row| Some((row, row.was.as_ref()?))).collect();
         let listed = top.limit(ROWS).min(renamed.len());
-        let renaming = |(row, was): &(&&DiffRow, &String)| {
-            format!("renamed: {} → {}", clean(was), clean(&row.label))
-        };
-        lines.extend(renamed[..listed].iter().map(renaming));
+        lines.extend(
+            renamed[..listed]
+                .iter()
+                .map(|(row, was)| format!("renamed: {} → {}", clean(was), clean(&row.label))),
+        );
         if renamed.len() > listed {
             lines.push(format!("… and {} more renamed", grouped((renamed.len() - listed) as u64)));
         }

@@ -165,19 +165,17 @@ pub fn ratio(of: Ratio) -> Value {
 }
 
 fn constant_values(program: &Program) -> Value {
-    let of = |Constants { package, constant, not_comparable, candidates }: &Constants<'_>| {
+    constants(program).iter().map(|Constants { package, constant, not_comparable, candidates }| {
         let methods: Vec<&str> = constant.iter().map(|method| method.path_text()).collect();
         json!({ "package": package, "methods": methods, "not_comparable": not_comparable, "of": candidates })
-    };
-    constants(program).iter().map(of).collect()
+    }).collect()
 }
 
 fn repeated_calls(methods: Vec<Repeated<'_>>) -> Value {
-    let of = |Repeated { element, repeated, not_compared }: Repeated<'_>| {
+    methods.into_iter().map(|Repeated { element, repeated, not_compared }| {
         let calls = element.measure.count;
         json!({ "path": element.path_text(), "repeated": repeated, "not_compared": not_compared, "of": calls })
-    };
-    methods.into_iter().map(of).collect()
+    }).collect()
 }
 
 fn pattern_lists(program: &Program) -> Value {

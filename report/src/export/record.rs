@@ -156,17 +156,18 @@ impl<'s> Names<'s> {
         if event.details == 0 {
             return details;
         }
-        let detail = |Detail { kind, name, value, cut }: Detail| DetailRecord {
-            kind: match kind {
-                DetailKind::Argument => "argument",
-                DetailKind::Return => "returned",
-                DetailKind::Label => "label",
+        details.extend(self.store.details(event.id).into_iter().map(
+            |Detail { kind, name, value, cut }| DetailRecord {
+                kind: match kind {
+                    DetailKind::Argument => "argument",
+                    DetailKind::Return => "returned",
+                    DetailKind::Label => "label",
+                },
+                name,
+                value,
+                cut,
             },
-            name,
-            value,
-            cut,
-        };
-        details.extend(self.store.details(event.id).into_iter().map(detail));
+        ));
         details
     }
 

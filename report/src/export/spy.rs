@@ -19,9 +19,9 @@ impl Exporter<Selection<'_>> for Spy {
         } else {
             format!("a selection, `{}`: causes that do not pass are not in it", filter.text())
         };
-        let watch = |part| selection.report(part, 0).is_ok();
-        let events =
-            store.write_selection(filter, &note, &watch, out).map_err(|error| match error {
+        let events = store
+            .write_selection(filter, &note, &|part| selection.report(part, 0).is_ok(), out)
+            .map_err(|error| match error {
                 MergeError::Stopped => selection::stopped(),
                 error => io::Error::other(error),
             })??;

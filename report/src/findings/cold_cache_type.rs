@@ -220,7 +220,7 @@ impl Cache {
         let by_subject = self.keys.again(self.misses).map(|again| (again, self.misses));
         let by_asker = || self.askers.again(self.misses).map(|again| (again, self.misses));
         let by_value = || self.made.again(self.fills).map(|again| (again, self.fills));
-        let by_question = || {
+        by_subject.or_else(by_asker).or_else(by_value).or_else(|| {
             let questions: Vec<_> =
                 self.values.iter().filter_map(|id| question::of(*id, context)).collect();
             let different = questions.iter().collect::<HashSet<_>>().len();
@@ -228,8 +228,7 @@ impl Cache {
             let again = (questions.len() - different) as u64;
             let is_known = all >= CALLS && all * 2 > self.values.len() as u64;
             (is_known && is_share(again, all, AGAIN_PERCENT)).then_some((again, all))
-        };
-        by_subject.or_else(by_asker).or_else(by_value).or_else(by_question)
+        })
     }
 
     fn finding(&self, path: &str, context: &Context<'_>) -> Option<Finding> {

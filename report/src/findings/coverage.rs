@@ -97,11 +97,11 @@ fn of_patterns(
         .filter(|example| !example.methods.iter().all(|method| is_of_integration_tests(method)));
     let mut stated: HashSet<&str> = HashSet::default();
     let new = examples.filter(|example| stated.insert(example.ty.path_text()));
-    let finding = |example: &Example<'_>| Finding {
+    new.map(|example| Finding {
         advice: advice.to_owned(),
         ..of_pattern(kind, example, title, context)
-    };
-    new.map(finding).collect()
+    })
+    .collect()
 }
 
 /// Returns true if integration tests define a method. Such a method is a helper of tests, and needs

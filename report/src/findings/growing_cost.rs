@@ -320,11 +320,12 @@ fn has_only_values(site: SiteId, calls: &[EventId], context: &Context<'_>) -> bo
             || value == "true"
             || value == "false"
     };
-    let has_values = |id: &EventId| {
-        let arguments = Values::of(*id, context).map_or_else(Vec::new, |values| values.arguments);
-        !arguments.is_empty() && arguments.iter().all(|(_, value)| is_value(value))
-    };
-    is_function && calls.iter().all(has_values)
+    is_function
+        && calls.iter().all(|id| {
+            let arguments =
+                Values::of(*id, context).map_or_else(Vec::new, |values| values.arguments);
+            !arguments.is_empty() && arguments.iter().all(|(_, value)| is_value(value))
+        })
 }
 
 impl Growth {

@@ -187,13 +187,14 @@ impl Detector for HotSubject {
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let sites = self.subjects_of_sites(context);
-        let of_site = |(site, subjects): (SiteId, Vec<OfSubject>)| {
-            let groups = self.of_tests(subjects, context).into_iter();
-            groups
-                .filter_map(|subjects| self.finding(site, subjects, context))
-                .max_by_key(|it| it.cost.time_ns)
-        };
-        sites.filter_map(of_site).collect()
+        sites
+            .filter_map(|(site, subjects)| {
+                let groups = self.of_tests(subjects, context).into_iter();
+                groups
+                    .filter_map(|subjects| self.finding(site, subjects, context))
+                    .max_by_key(|it| it.cost.time_ns)
+            })
+            .collect()
     }
 }
 
@@ -293,21 +294,22 @@ impl HotSubject {
             subjects = counted;
         }
         let least_work = context.survey.work_ticks / 100 * WORK_PERCENT;
-        let is_long =
-            |hot: &Hot| hot.of_hot >= least_work && hot.of_hot >= hot.all / 100 * TIME_PERCENT;
         let Hot { count, of_hot, all, next, median } = match by_calls {
             Some(hot) => hot,
             None => {
                 let usual = median(subjects.iter().map(|it| it.shortest));
                 let usual_step = median(subjects.iter().map(|it| it.step_ticks));
-                let is_slow = |it: &OfSubject| {
-                    it.calls >= if it.is_across { CALLS_ACROSS } else { TIMED_CALLS }
-                        && it.shortest > usual.saturating_mul(MEDIANS)
-                        && it.step_ticks > usual_step.saturating_mul(MEDIANS)
-                };
                 Hot::of(&mut subjects, |it| it.least_ticks)
-                    .filter(is_long)
-                    .filter(|hot| subjects[..hot.count].iter().all(is_slow))?
+                    .filter(|hot| {
+                        hot.of_hot >= least_work && hot.of_hot >= hot.all / 100 * TIME_PERCENT
+                    })
+                    .filter(|hot| {
+                        subjects[..hot.count].iter().all(|it| {
+                            it.calls >= if it.is_across { CALLS_ACROSS } else { TIMED_CALLS }
+                                && it.shortest > usual.saturating_mul(MEDIANS)
+                                && it.step_ticks > usual_step.saturating_mul(MEDIANS)
+                        })
+                    })?
             }
         };
         let hot = &subjects[..count];
@@ -398,10 +400,9 @@ impl Hot {
         let least = median
             .saturating_mul(MEDIANS)
             .max(median.saturating_add(deviation.saturating_mul(DEVIATIONS)));
-        let gap = |&count: &usize| {
+        let count = (1..=HOT).find(|&count| {
             number(&subjects[count - 1]) >= GAP.saturating_mul(number(&subjects[count]))
-        };
-        let count = (1..=HOT).find(gap)?;
+        })?;
         let sum = |of: &[OfSubject]| of.iter().map(&number).fold(0, u64::saturating_add);
         let is_apart = number(&subjects[count - 1]) > least;
         let hot = Hot {

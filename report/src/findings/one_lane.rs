@@ -83,7 +83,7 @@ impl Detector for OneLane {
     }
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
-        let may_be_team = |site: SiteId| {
+        context.all_sites_if(context.sites_with_events().any(|site| {
             let numbers = context.survey.site(site);
             let is_spawned = numbers.roots >= THREADS as u64 || context.survey.lanes > 1;
             let is_kind = match context.site_kind(site) {
@@ -92,8 +92,7 @@ impl Detector for OneLane {
                 _ => false,
             };
             is_kind && (THREADS as u64..=THREADS_MAX).contains(&numbers.events)
-        };
-        context.all_sites_if(context.sites_with_events().any(may_be_team))
+        }))
     }
 
     fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
@@ -192,8 +191,8 @@ impl<'t> Teams<'t> {
         let threads: Vec<_> =
             team.iter().filter(|thread| thread.start.abs_diff(busy.start) <= near).collect();
         // A thread is never left, so nothing counts its polls.
-        let is_task = || context.store.polls(busy.id).is_some();
-        if threads.len() < THREADS || busy.events < EVENTS || is_task() {
+        if threads.len() < THREADS || busy.events < EVENTS || context.store.polls(busy.id).is_some()
+        {
             return;
         }
         self.all += 1;

@@ -85,8 +85,9 @@ impl PolledCalls {
         let mut causes = 0;
         let mut in_poll = None;
         if let Some((cause, _)) = open.cause_of(event) {
-            let is_poll = || context.store.site_path(it.site).ends_with(POLL);
-            if *sites_of_polls.or_insert_with(it.site, is_poll) {
+            if *sites_of_polls
+                .or_insert_with(it.site, || context.store.site_path(it.site).ends_with(POLL))
+            {
                 cause.inner_futures += 1;
             } else {
                 cause.effects += 1;

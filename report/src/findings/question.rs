@@ -107,9 +107,10 @@ const NOT_SHOWN: &str = "calls are compared by their arguments and results, and 
 /// no values that are shown. Where an address stands for the receiver, only the values tell whether
 /// calls ask the same.
 pub(super) fn missing_part(calls: &[EventId], context: &Context<'_>) -> Option<String> {
-    let is_shown =
-        |id: &&EventId| Values::of(**id, context).is_some_and(|values| values.are_known());
-    let shown = calls.iter().filter(is_shown).count();
+    let shown = calls
+        .iter()
+        .filter(|id| Values::of(**id, context).is_some_and(|values| values.are_known()))
+        .count();
     if calls.is_empty() || shown * 2 > calls.len() {
         return None;
     }
@@ -124,17 +125,14 @@ pub(super) fn not_shown() -> String {
 /// Returns true if an argument or the result of a call is recorded, and is not shown or was cut.
 /// The receiver does not count.
 pub(super) fn is_hidden(id: EventId, context: &Context<'_>) -> bool {
-    let is_hidden = |it: &Detail| {
+    context.store.details(id).iter().any(|it| {
         it.kind != DetailKind::Label && (it.cut || it.value == UNKNOWN) && it.name != RECEIVER
-    };
-    context.store.details(id).iter().any(is_hidden)
+    })
 }
 
 /// Returns true if values of some of these calls are recorded.
 pub(super) fn have_values(calls: &[EventId], context: &Context<'_>) -> bool {
-    let has_values =
-        |id: &EventId| context.store.details(*id).iter().any(|it| it.kind != DetailKind::Label);
-    calls.iter().any(has_values)
+    calls.iter().any(|id| context.store.details(*id).iter().any(|it| it.kind != DetailKind::Label))
 }
 
 /// Returns true if values of all these calls are recorded, without any argument beside the

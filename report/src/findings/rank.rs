@@ -81,9 +81,8 @@ fn implied(found: &[Finding], context: &Context<'_>) -> Vec<Option<usize>> {
         .collect();
     let site = |at: usize| found[at].sites.first().map(|site| site.id);
     let leads_to = |from: usize, to: usize| {
-        let is_below =
-            |above: &HashSet<SiteId>| site(from).is_some_and(|site| above.contains(&site));
-        !above[to].is_empty() && above[to].iter().all(is_below)
+        !above[to].is_empty()
+            && above[to].iter().all(|above| site(from).is_some_and(|site| above.contains(&site)))
     };
     let implies = |from: usize, to: usize| {
         let is_comparable = found[from].kind == found[to].kind && site(from) != site(to);

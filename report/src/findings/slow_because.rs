@@ -300,13 +300,13 @@ impl SlowBecause {
         let is_first = is_first_of_call || with.first_effects * 100 >= with.calls * USUAL_PERCENT;
         let of_site = self.pairs.iter().filter(|((of, other), _)| *of == site && *other != effect);
         let mut others_of_site = of_site.map(|((_, other), calls)| (other, calls.calls));
-        let mut is_usual = |(other, count): (SiteId, u64)| {
-            let both = with.others.iter().find(|it| it.site == other).map_or(0, |it| it.calls);
-            let alone = count - both;
-            both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
+        let mut is_additional = || {
+            others_of_site.any(&mut |(other, count)| {
+                let both = with.others.iter().find(|it| it.site == other).map_or(0, |it| it.calls);
+                let alone = count - both;
+                both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
+            }) || with.again * 100 >= with.calls * USUAL_PERCENT
         };
-        let mut is_additional =
-            || others_of_site.any(&mut is_usual) || with.again * 100 >= with.calls * USUAL_PERCENT;
         is_few
             && is_slow
             && is_explained

@@ -143,13 +143,12 @@ fn measures(measure: Measure, is_least: bool) -> Vec<Measure> {
 /// Adds the frames that the edges make, and a sentence about those whose callees are not known.
 fn of_edges(stacks: Stacks) -> Stacks {
     let (tree, parts) = expanded(stacks.edges.as_deref().unwrap_or_default(), &stacks.rows);
-    let note = || {
+    let notes = (parts > 0).then(|| {
         format!(
             "{} with several callers: what they call is not recorded by caller, and their sandwich has it",
             counted(parts as u64, "hatched frame")
         )
-    };
-    let notes = (parts > 0).then(note).into_iter().collect();
+    }).into_iter().collect();
     Stacks { lanes: vec![Lane { tree, ..Lane::default() }], notes, ..stacks }
 }
 
@@ -159,9 +158,10 @@ fn expanded(edges: &[Edge], rows: &BTreeMap<usize, FunctionValues>) -> (Tree, us
     let mut callees: HashMap<Option<usize>, Vec<&Edge>> = HashMap::new();
     let mut callers: HashMap<usize, usize> = HashMap::new();
     // Calls within a recursion have no time of their own.
-    let has_cost =
-        |edge: &&Edge| edge.from != Some(edge.to) && (edge.from.is_none() || edge.total[TIME] > 0);
-    for edge in edges.iter().filter(has_cost) {
+    for edge in edges
+        .iter()
+        .filter(|edge| edge.from != Some(edge.to) && (edge.from.is_none() || edge.total[TIME] > 0))
+    {
         callees.entry(edge.from).or_default().push(edge);
         *callers.entry(edge.to).or_default() += 1;
     }

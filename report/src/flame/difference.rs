@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::tree::{ROOT, sum};
-use super::{
-    Absent, Before, FlamePage, Function, FunctionValues, Lane, Measure, Stacks, Tree, Unit,
-};
+use super::{Absent, Before, FlamePage, Function, FunctionValues, Lane, Stacks, Tree, Unit};
 
 impl FlamePage {
     /// Adds the numbers of an earlier recording. Functions are the same by name, and threads are
@@ -76,11 +74,11 @@ impl FlamePage {
 /// True if numbers have the same meaning. Periods of samples at one rate differ by less than a
 /// hundredth.
 fn are_comparable(new: &Stacks, old: &Stacks) -> bool {
-    let is_same = |(new, old): (&Measure, &Measure)| match (new.unit, old.unit) {
-        (Unit::Samples(new), Unit::Samples(old)) => new.abs_diff(old) <= new / 100,
-        _ => new == old,
-    };
-    new.measures.len() == old.measures.len() && new.measures.iter().zip(&old.measures).all(is_same)
+    new.measures.len() == old.measures.len()
+        && new.measures.iter().zip(&old.measures).all(|(new, old)| match (new.unit, old.unit) {
+            (Unit::Samples(new), Unit::Samples(old)) => new.abs_diff(old) <= new / 100,
+            _ => new == old,
+        })
 }
 
 /// Why two sets cannot be compared.

@@ -87,10 +87,9 @@ impl Kept {
         };
         let mut shares: Vec<(f64, usize, usize)> = Vec::new();
         for (lane, of) in stacks.lanes.iter().enumerate() {
-            let share = |(at, frame): (usize, &super::Frame)| {
+            shares.extend(of.tree.frames.iter().enumerate().skip(1).map(|(at, frame)| {
                 (share(&frame.total, &whole).max(share(&frame.before.total, &before)), lane, at)
-            };
-            shares.extend(of.tree.frames.iter().enumerate().skip(1).map(share));
+            }));
         }
         // A frame is no larger than its caller, which comes before it.
         shares.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
@@ -149,15 +148,16 @@ impl Kept {
                 numbers.contains_key(&edge.to)
                     && edge.from.is_none_or(|from| numbers.contains_key(&from))
             });
-            let edge = |edge: &super::Edge| {
-                let mut values =
-                    vec![json!(edge.from.map(|from| numbers[&from])), json!(numbers[&edge.to])];
-                values.extend(
-                    edge.total.iter().take(stacks.measures.len()).map(|value| json!(value)),
-                );
-                values
-            };
-            known.map(edge).collect::<Vec<_>>()
+            known
+                .map(|edge| {
+                    let mut values =
+                        vec![json!(edge.from.map(|from| numbers[&from])), json!(numbers[&edge.to])];
+                    values.extend(
+                        edge.total.iter().take(stacks.measures.len()).map(|value| json!(value)),
+                    );
+                    values
+                })
+                .collect::<Vec<_>>()
         });
         let lanes = stacks.lanes.iter().zip(&self.frames);
         json!({

@@ -29,8 +29,7 @@ fn value(store: &Store, functions: &Functions, function: &Function) -> Value {
     let error = |samples: u64| hundredths(functions.percent(samples).1);
     let name = |number: u64| functions.place(number).map(|place| &functions.all[place].name);
     let calls = |calls: &[Called]| -> Vec<Value> {
-        let value = |call: &Called| json!({ "function": name(call.function), "samples": call.samples, "inlined": call.is_inlined });
-        calls.iter().map(value).collect()
+        calls.iter().map(|call| json!({ "function": name(call.function), "samples": call.samples, "inlined": call.is_inlined })).collect()
     };
     let ranges = details.ranges.iter().map(|range| {
         let (first, last, position) = match range.span {

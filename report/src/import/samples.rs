@@ -131,9 +131,8 @@ impl Samples {
             .frames
             .iter()
             .try_fold(self.without_stack, |sum, frame| sum.checked_add(frame.own));
-        let is_countable =
-            |sum: &u64| sum.checked_mul(self.period_ns.max(1)).is_some_and(|ns| ns <= NS_MAX);
-        sum.filter(is_countable).ok_or_else(|| error("its numbers are too large to be added up"))
+        sum.filter(|sum| sum.checked_mul(self.period_ns.max(1)).is_some_and(|ns| ns <= NS_MAX))
+            .ok_or_else(|| error("its numbers are too large to be added up"))
     }
 
     /// Own and total samples of each function. A sample counts once for each function on its stack.

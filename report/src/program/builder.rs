@@ -115,12 +115,11 @@ impl Builder {
         self.add_totals(store, filter, &places, &tally);
         self.add_profiles(store, &places, &measures);
         let counts = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
-        let is_place = |kind| store.kind(kind).is_some_and(|kind| kind.place);
         receivers::count(
             &mut self.elements,
             &places,
             &store.tally(By::SiteSubject, &counts).rows,
-            is_place,
+            |kind| store.kind(kind).is_some_and(|kind| kind.place),
         );
         tally.exact
     }
@@ -198,8 +197,9 @@ impl Builder {
         if facts.as_ref().is_some_and(|facts| facts.is_alone) {
             return None;
         }
-        let is_crate = |name: &str| self.crates.contains(name) || name == first_segment(&site.path);
-        let place = MethodPlace::new(site, facts.as_ref(), is_crate);
+        let place = MethodPlace::new(site, facts.as_ref(), |name: &str| {
+            self.crates.contains(name) || name == first_segment(&site.path)
+        });
         let package = self.package(place.module);
         let parent = match &place.owner {
             Some(owner) => self.owner(package, place.module, owner),
@@ -303,11 +303,10 @@ impl Builder {
             "" => owner.name.as_str().into(),
             module => format!("{module}::{}", owner.name).into(),
         };
-        let of = || {
+        let at = self.element(Key::Type(path), Some(package), || {
             let Owner { is_trait, is_unresolved, .. } = *owner;
             (owner.name.clone(), Of::Type { is_trait, is_unresolved, traits: Vec::new() })
-        };
-        let at = self.element(Key::Type(path), Some(package), of);
+        });
         if let Of::Type { is_trait, is_unresolved, .. } = &mut self.elements[at].of {
             *is_trait |= owner.is_trait;
             // Another method of the same path is resolved, so this is the definition.

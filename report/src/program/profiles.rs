@@ -399,8 +399,9 @@ impl Builder {
             let columns = profile.columns.entry(profiler.to_owned()).or_default();
             for (at, column) in table.columns.iter().enumerate() {
                 let value = row.value(table, at);
-                let empty = || ColumnValue { column: column.clone(), value: Value::Empty };
-                let known = columns.entry(name_of(table, column)).or_insert_with(empty);
+                let known = columns
+                    .entry(name_of(table, column))
+                    .or_insert_with(|| ColumnValue { column: column.clone(), value: Value::Empty });
                 known.value =
                     std::mem::replace(&mut known.value, Value::Empty).merged(value, column);
             }

@@ -127,9 +127,9 @@ fn values(store: &Store, profile: &str, table: &ProfileTable, key: RowKey) -> Va
 /// Names receivers that only an address identifies as places.
 fn name_places(values: &mut Values) {
     let Some(columns) = values.get_mut(built_in::COVERAGE) else { return };
-    let is_address =
-        |it: &ColumnValue| matches!(&it.value, Value::Choice(word) if word == built_in::ADDRESS);
-    if columns.get("identity").is_some_and(is_address)
+    if columns
+        .get("identity")
+        .is_some_and(|it| matches!(&it.value, Value::Choice(word) if word == built_in::ADDRESS))
         && let Some(ColumnValue { column, value }) = columns.remove("receivers")
     {
         let column = Column { name: PLACES.to_owned(), ..column };
@@ -145,8 +145,9 @@ fn merge(into: &mut Values, more: &Values) {
     for (profile, columns) in more {
         let known = into.entry(profile.clone()).or_default();
         for (name, ColumnValue { column, value }) in columns {
-            let empty = || ColumnValue { column: column.clone(), value: Value::Empty };
-            let known = known.entry(name.clone()).or_insert_with(empty);
+            let known = known
+                .entry(name.clone())
+                .or_insert_with(|| ColumnValue { column: column.clone(), value: Value::Empty });
             known.value =
                 std::mem::replace(&mut known.value, Value::Empty).merged(value.clone(), column);
         }

@@ -6,10 +6,10 @@ pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 }
 
 fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+#".contains(c);
     // In some shells `#` begins a comment, and `=` at the beginning names a command.
-    let is_plain_word =
-        !word.is_empty() && word.chars().all(is_plain) && !word.starts_with(['#', '=']);
+    let is_plain_word = !word.is_empty()
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:=,@%+#".contains(c))
+        && !word.starts_with(['#', '=']);
     if is_plain_word { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 

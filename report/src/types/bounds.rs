@@ -11,17 +11,18 @@ pub(super) fn of(declared: &str) -> Vec<&str> {
     let Some(rest) = at.map(|at| &declared[at..]) else { return Vec::new() };
     let mut depth = 0_i32;
     let mut last = ' ';
-    let ends = |letter: char| {
-        let is_arrow = std::mem::replace(&mut last, letter) == '-';
-        match letter {
-            '<' | '(' | '[' => depth += 1,
-            '>' if is_arrow => {}
-            '>' | ')' | ']' => depth -= 1,
-            _ => {}
-        }
-        depth < 0 || depth == 0 && letter == ','
-    };
-    let bounds = &rest[..rest.find(ends).unwrap_or(rest.len())];
+    let bounds = &rest[..rest
+        .find(|letter| {
+            let is_arrow = std::mem::replace(&mut last, letter) == '-';
+            match letter {
+                '<' | '(' | '[' => depth += 1,
+                '>' if is_arrow => {}
+                '>' | ')' | ']' => depth -= 1,
+                _ => {}
+            }
+            depth < 0 || depth == 0 && letter == ','
+        })
+        .unwrap_or(rest.len())];
     // A `+` in type arguments is behind the name of a trait, and its parts are no names of woven
     // traits.
     let path =

@@ -89,13 +89,6 @@ impl Declared {
             Some((before, rest)) => (before, rest.split_once('}')?.1),
             None => (plain.as_str(), ""),
         };
-        let is_same =
-            |path: &&str| match path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after))
-            {
-                Some(owner) if after.is_empty() => owner.is_empty(),
-                Some(owner) => (1..=2).contains(&owner.split("::").count()),
-                None => false,
-            };
         let implementing = self.implementations.values().flatten().chain(&self.own_types);
         let all = self
             .enums
@@ -103,7 +96,13 @@ impl Declared {
             .chain(self.supertraits.keys())
             .chain(implementing)
             .map(String::as_str);
-        let mut same = all.filter(is_same);
+        let mut same = all.filter(|path| {
+            match path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) {
+                Some(owner) if after.is_empty() => owner.is_empty(),
+                Some(owner) => (1..=2).contains(&owner.split("::").count()),
+                None => false,
+            }
+        });
         let first = same.next()?;
         same.all(|other| other == first).then_some(first)
     }
@@ -127,13 +126,14 @@ impl Declared {
             _ => &[],
         };
         let of_std = of_std.iter().find(|(_, other)| *other == number).map(|(name, _)| *name);
-        let own = || {
-            self.variants(path)?
-                .iter()
-                .find(|(_, other)| *other == number)
-                .map(|(name, _)| name.as_str())
-        };
-        of_std.or_else(own).map_or_else(|| format!("variant {number}"), str::to_owned)
+        of_std
+            .or_else(|| {
+                self.variants(path)?
+                    .iter()
+                    .find(|(_, other)| *other == number)
+                    .map(|(name, _)| name.as_str())
+            })
+            .map_or_else(|| format!("variant {number}"), str::to_owned)
     }
 
     /// The trait that all of these types implement, that implies the traits of a declared type and

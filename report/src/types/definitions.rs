@@ -68,11 +68,10 @@ fn definition<'d>(path: &str, by_name: &BTreeMap<&str, Vec<&'d str>>) -> Option<
     if known.contains(&path) {
         return None;
     }
-    let may_be = |other: &&&str| match path.split_once("::") {
+    let mut same = known.iter().filter(|other| match path.split_once("::") {
         Some((package, _)) => other.split("::").next() == Some(package),
         None => !PRELUDE.contains(&path),
-    };
-    let mut same = known.iter().filter(may_be);
+    });
     let first = same.next()?;
     same.next().is_none().then_some(*first)
 }

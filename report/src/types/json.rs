@@ -54,11 +54,10 @@ fn time(ns: u64) -> Option<u64> {
 }
 
 fn shape(shape: &Shape) -> Value {
-    let target = |one: &Target| {
+    let targets: Vec<Value> = shape.targets.iter().map(|one| {
         let Target { path, receiver, count, total_ns } = one;
         json!({ "path": path, "receiver": receiver, "count": count, "total_ns": time(*total_ns) })
-    };
-    let targets: Vec<Value> = shape.targets.iter().map(target).collect();
+    }).collect();
     json!({ "caller": shape.caller, "name": shape.name, "class": shape.class(), "count": shape.count(), "targets": targets })
 }
 

@@ -40,9 +40,10 @@ pub(super) fn implementations(
     let defaults: Vec<_> =
         called.iter().filter(|method| method.of_type.is_none() && !method.has_receiver).collect();
     let sites = store.sites().iter().filter(|_| !defaults.is_empty());
-    let is_like_default =
-        |method: &Method<'_>| defaults.iter().any(|default| method.is_like(default));
-    let of_source: Vec<Method<'_>> = sites.filter_map(method).filter(is_like_default).collect();
+    let of_source: Vec<Method<'_>> = sites
+        .filter_map(method)
+        .filter(|method| defaults.iter().any(|default| method.is_like(default)))
+        .collect();
     let overrides = |ty: &str, default: &Method<'_>| {
         of_source
             .iter()
@@ -60,11 +61,10 @@ pub(super) fn implementations(
 /// The names of the traits with a method in the source. Constants and types of the others are used
 /// without values.
 pub(super) fn traits_with_methods(store: &Store) -> impl Iterator<Item = String> {
-    let of_trait = |site: &RecordedSite| {
+    store.sites().iter().filter_map(|site| {
         let name = site.facts.split(' ').find_map(|word| word.strip_prefix("trait="))?;
         Some(trait_name(name).to_owned())
-    };
-    store.sites().iter().filter_map(of_trait)
+    })
 }
 
 /// The name of a trait without its path and its type arguments.

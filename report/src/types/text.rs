@@ -43,9 +43,8 @@ pub fn text(types: &Types, top: Top) -> Vec<String> {
 }
 
 fn by_method(types: &Types, limit: usize, is_all: bool) -> Vec<String> {
-    let is_shown = |value: &&ValueTypes| is_all || value.is_news();
     let shown = |method: &MethodTypes| -> Vec<String> {
-        method.values.iter().filter(is_shown).map(value).collect()
+        method.values.iter().filter(|value| is_all || value.is_news()).map(value).collect()
     };
     let mut methods: Vec<(u64, &MethodTypes)> = types
         .methods

@@ -59,13 +59,13 @@ impl Exporter<Profile> for Pprof {
             Function { id: at as u64 + 1, name, system_name: name, filename }
         };
         let functions = symbols.functions.iter().enumerate().map(function).collect();
-        let line = |of: &crate::symbols::Frame| Line {
-            function_id: u64::from(of.function) + 1,
-            line: of.line.into(),
-        };
         let location = |(at, of): (usize, &crate::symbols::Resolved)| Location {
             id: at as u64 + 1,
-            line: of.frames.iter().map(line).collect(),
+            line: of
+                .frames
+                .iter()
+                .map(|of| Line { function_id: u64::from(of.function) + 1, line: of.line.into() })
+                .collect(),
             ..Location::default()
         };
         let mut counts: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();

@@ -162,9 +162,9 @@ fn sample_command(
         });
         let (status, statistics) =
             child.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let ended =
-            || SampleError::System(io::Error::other("the program ended before it was sampled"));
-        let (chosen, collected, begun) = collected.ok_or_else(ended)?;
+        let (chosen, collected, begun) = collected.ok_or_else(|| {
+            SampleError::System(io::Error::other("the program ended before it was sampled"))
+        })?;
         if chosen.back_end.attached() == 0 {
             return Err(chosen.refused.unwrap_or(SampleError::NotInProgram));
         }
@@ -227,11 +227,10 @@ pub(crate) fn sample_process(
     let target = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     let begun = Begun { target, pid, started };
     opened();
-    let is_over = || {
+    let collected = collect(&mut chosen, collector, &begun, watched, || {
         let is_late = options.limit.is_some_and(|limit| started.instant.elapsed() >= limit);
         is_late || stop.load(Ordering::Relaxed) || !exists(pid) || is_zombie(pid)
-    };
-    let collected = collect(&mut chosen, collector, &begun, watched, is_over);
+    });
     let ended = if exists(pid) && !is_zombie(pid) { Ended::Runs } else { Ended::Unknown };
     let statistics = Statistics::of_process(pid).since(&before);
     Ok(chosen.run(&begun, ended, statistics, collected))

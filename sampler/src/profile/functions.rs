@@ -202,15 +202,16 @@ impl Profile {
                 }
             }
         }
-        let finish = |(row, inlined): (RangeRow, HashMap<FunctionId, u64, RandomState>)| {
-            let row_of = |(function, samples)| InlinedRow { function, samples };
-            let mut inlined: Vec<InlinedRow> = inlined.into_iter().map(row_of).collect();
-            inlined.sort_by_key(|row| {
-                (self.is_std(row.function), std::cmp::Reverse(row.samples), row.function)
-            });
-            RangeRow { inlined, ..row }
-        };
-        rows.into_iter().map(finish).collect()
+        rows.into_iter()
+            .map(|(row, inlined)| {
+                let row_of = |(function, samples)| InlinedRow { function, samples };
+                let mut inlined: Vec<InlinedRow> = inlined.into_iter().map(row_of).collect();
+                inlined.sort_by_key(|row| {
+                    (self.is_std(row.function), std::cmp::Reverse(row.samples), row.function)
+                });
+                RangeRow { inlined, ..row }
+            })
+            .collect()
     }
 }
 

@@ -73,8 +73,9 @@ impl Profile {
 
     /// Returns a method for each function, with its samples.
     fn counted_methods(&self) -> Vec<Method> {
-        let new = |function| Method { function: function as FunctionId, ..Method::default() };
-        let mut methods: Vec<Method> = (0..self.symbols.functions.len()).map(new).collect();
+        let mut methods: Vec<Method> = (0..self.symbols.functions.len())
+            .map(|function| Method { function: function as FunctionId, ..Method::default() })
+            .collect();
         // This is the last counted stack, plus one. A recursive method counts once for a stack,
         // however often it is there.
         let mut counted_in = vec![0; methods.len()];

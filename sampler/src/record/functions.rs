@@ -211,10 +211,11 @@ impl Tree {
         }
         let mut rows: Vec<_> = counts.into_iter().collect();
         rows.sort_by_key(|&(of, samples)| (Reverse(samples), of));
-        let row = |((frame, of, event), samples): ((u64, Key, u64), u64)| {
-            let key = Key { key: hash_of(&(frame, of, event)), ..of };
-            (key, vec![frame, of.key, event, process, samples])
-        };
-        rows.into_iter().map(row).collect()
+        rows.into_iter()
+            .map(|((frame, of, event), samples)| {
+                let key = Key { key: hash_of(&(frame, of, event)), ..of };
+                (key, vec![frame, of.key, event, process, samples])
+            })
+            .collect()
     }
 }

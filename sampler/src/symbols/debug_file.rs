@@ -47,8 +47,9 @@ pub fn find<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, module: &Module) -> 
         parent.join(".debug"),
         Path::new("/").join(system),
     ];
-    let is_of_code = |path: &Path| checksum_of(path) == Some(checksum);
-    directories.iter().find_map(|directory| read(&directory.join(name), is_of_code))
+    directories.iter().find_map(|directory| {
+        read(&directory.join(name), |path: &Path| checksum_of(path) == Some(checksum))
+    })
 }
 
 /// Returns the path of the debug file for a build id, below the root directory.

@@ -100,11 +100,12 @@ impl Symbols {
                     let name = kernel.get_or_insert_with(Kernel::read).name(address);
                     symbols.simple(name, Category::Kernel, "[kernel]")
                 }
-                CodeLocation::Anonymous { pid, address } => {
-                    let read =
-                        || Jit::read(run.samples.perf_maps.get(&pid).unwrap_or(&PerfMap::of(pid)));
-                    jits.entry(pid).or_insert_with(read).resolve(&mut symbols, address)
-                }
+                CodeLocation::Anonymous { pid, address } => jits
+                    .entry(pid)
+                    .or_insert_with(|| {
+                        Jit::read(run.samples.perf_maps.get(&pid).unwrap_or(&PerfMap::of(pid)))
+                    })
+                    .resolve(&mut symbols, address),
                 CodeLocation::Made { function, address } => {
                     jit::made(&mut symbols, &run.samples.made[function as usize], address)
                 }

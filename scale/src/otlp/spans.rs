@@ -71,9 +71,9 @@ pub async fn send(
                 return Ok(());
             }
             let batch = some.iter().map(|event| spans.span(event)).collect();
-            let refused =
-                |error| anyhow!("the receiver takes no spans ({error}): {}", advice(&error));
-            let rejected = Rejected::by(exporter.export(batch)).await.map_err(refused)?;
+            let rejected = Rejected::by(exporter.export(batch)).await.map_err(|error| {
+                anyhow!("the receiver takes no spans ({error}): {}", advice(&error))
+            })?;
             if let Some(News { journal, key, .. }) = &mut news {
                 journal.add(*key, some)?;
             }

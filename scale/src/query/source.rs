@@ -140,10 +140,10 @@ impl Source {
 
     /// Returns true for a file that belongs to the source.
     pub fn has_file(&self, file: &Path) -> bool {
-        let is_it = |recording: &Recording| {
-            fs::canonicalize(&recording.path).is_ok_and(|path| path == file)
-        };
-        self.recordings.iter().any(is_it) || self.sets.iter().any(|set| set.has_file(file))
+        self.recordings
+            .iter()
+            .any(|recording| fs::canonicalize(&recording.path).is_ok_and(|path| path == file))
+            || self.sets.iter().any(|set| set.has_file(file))
     }
 
     /// Returns sentences about damaged, lost or missing parts of the source.

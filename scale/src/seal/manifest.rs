@@ -179,10 +179,9 @@ impl Manifest {
         let had = self.had?;
         let has = whole.had?;
         let lacks = |what, had, has| {
-            let text = || {
+            (had < has).then(|| {
                 format!("it was sealed from a part of this recording, with {had} of {has} {what}")
-            };
-            (had < has).then(text)
+            })
         };
         lacks("calls", had.calls, has.calls).or_else(|| lacks("events", had.stored, has.stored))
     }

@@ -141,9 +141,8 @@ impl Target {
             sizes.extend(objects.into_iter().map(|object| (object.location, object.size)));
         }
         // In the directories of tables are also those of a seal that runs, or was interrupted.
-        let is_beside_manifest =
-            |key: &&Path| key.parts().count() == self.prefix.parts().count() + 4;
-        let beside_manifests = sizes.keys().filter(is_beside_manifest);
+        let beside_manifests =
+            sizes.keys().filter(|key| key.parts().count() == self.prefix.parts().count() + 4);
         let found: BTreeSet<Path> =
             beside_manifests.filter_map(|key| self.partition_of(key)).collect();
         let mut partitions = Partitions::default();

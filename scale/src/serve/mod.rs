@@ -37,9 +37,9 @@ use recent::Recent;
 /// Runs the command, until it is interrupted.
 pub async fn run(options: &arguments::Serve) -> Result<bool> {
     let sources = Recent::open(options.sources.clone(), options.memory).await?;
-    let cannot =
-        || format!("cannot listen on {}: choose another address with --listen", options.listen);
-    let listener = TcpListener::bind(options.listen).await.with_context(cannot)?;
+    let listener = TcpListener::bind(options.listen).await.with_context(|| {
+        format!("cannot listen on {}: choose another address with --listen", options.listen)
+    })?;
     let address = listener.local_addr()?;
     let token = match &options.token_file {
         Some(path) => Some(Token::read(path)?),

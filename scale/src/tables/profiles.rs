@@ -161,11 +161,12 @@ fn types(store: &Store, all: &[ProfileRow]) -> [Column; 4] {
 }
 
 fn column(name: &str, kind: &ColumnKind, values: impl Iterator<Item = Value>) -> Column {
-    let text = |value: Value| (value != Value::Empty).then(|| value.to_string());
     match kind {
         ColumnKind::Number => keys(name, values.map(|value| value.number())),
         ColumnKind::Ticks => integers(name, values.map(|value| value.number())),
-        ColumnKind::Choice(_) | ColumnKind::Flags(_) => texts(name, values.map(text)),
+        ColumnKind::Choice(_) | ColumnKind::Flags(_) => {
+            texts(name, values.map(|value| (value != Value::Empty).then(|| value.to_string())))
+        }
     }
 }
 

@@ -145,10 +145,9 @@ impl SharedLibraries {
     }
 
     fn doubts(&self) -> impl Iterator<Item = String> {
-        let of_package = |package| {
+        self.without_core.iter().map(|package| {
             format!("calls in the shared library of {package} are not counted: it has no core")
-        };
-        self.without_core.iter().map(of_package)
+        })
     }
 }
 

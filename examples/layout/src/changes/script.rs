@@ -97,8 +97,7 @@ impl Script {
     }
 
     fn type_letter(&mut self) -> Option<Change> {
-        let done = |typist: &Typist| typist.erased == LINE.len();
-        if self.typist.as_ref().is_none_or(done) {
+        if self.typist.as_ref().is_none_or(|typist| typist.erased == LINE.len()) {
             let node = self.dice.pick(&self.texts)?;
             self.typist = Some(Typist { node, letters: 0, erased: 0 });
         }

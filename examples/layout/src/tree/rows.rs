@@ -53,17 +53,18 @@ impl Scene {
         if self.introduced {
             self.introduce_node(owner);
         }
-        let cell = |column: usize| {
-            let style = Style {
-                display: Display::Block,
-                padding: Rect::length(4.0),
-                grid_row: Line { start: line(row), end: span(1) },
-                grid_column: Line { start: line(column as i16 + 1), end: span(1) },
-                ..Style::default()
-            };
-            self.make_box("td", style, &words(number, column), list, owner)
-        };
-        (0..columns).map(cell).collect()
+        (0..columns)
+            .map(|column| {
+                let style = Style {
+                    display: Display::Block,
+                    padding: Rect::length(4.0),
+                    grid_row: Line { start: line(row), end: span(1) },
+                    grid_column: Line { start: line(column as i16 + 1), end: span(1) },
+                    ..Style::default()
+                };
+                self.make_box("td", style, &words(number, column), list, owner)
+            })
+            .collect()
     }
 
     fn make_box(

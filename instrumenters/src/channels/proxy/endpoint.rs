@@ -193,8 +193,9 @@ impl<T> Endpoint<T> {
     /// Records a receipt.
     #[inline]
     pub fn received(&self, envelope: &Envelope<T>) -> Option<EventId> {
-        let of_kind = |kind| self.site_of_kind(kind, &envelope.value, ChannelSites::received_of);
-        let site = self.kind.map_or(self.received, of_kind);
+        let site = self.kind.map_or(self.received, |kind| {
+            self.site_of_kind(kind, &envelope.value, ChannelSites::received_of)
+        });
         if !site.is_armed() {
             return None;
         }

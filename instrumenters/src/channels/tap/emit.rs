@@ -45,8 +45,9 @@ impl<M, K: KindOf<M>> Emitter<M, K> {
         let subject =
             self.subject.as_ref().map_or(bus, |subject| hook::subject(|| subject(message)));
         if site.is_armed() && !is_abandoned() {
-            let show = |reify: &mut Reify<'_>| self.show(message, reify);
-            hook::instant_with(site, subject, None, show);
+            hook::instant_with(site, subject, None, |reify: &mut Reify<'_>| {
+                self.show(message, reify)
+            });
         }
         for handler in &self.each {
             if !is_abandoned() {

@@ -17,15 +17,16 @@ pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) ->
         .map(|rule| Node::new(&rule.name, rule.ty, run_names(&rule.expr), run_skips(&rule.expr)));
     let (written, run) =
         (reach(&written.collect::<Vec<_>>(), start), reach(&run.collect::<Vec<_>>(), start));
-    let role = |rule: &Rule| match (
-        written.contains(rule.name.as_str()),
-        run.contains(rule.name.as_str()),
-    ) {
-        (_, true) => Role::InUse,
-        (true, false) => Role::OptimisedAway,
-        (false, false) => Role::Unused,
-    };
-    rules.iter().map(role).collect()
+    rules
+        .iter()
+        .map(|rule| {
+            match (written.contains(rule.name.as_str()), run.contains(rule.name.as_str())) {
+                (_, true) => Role::InUse,
+                (true, false) => Role::OptimisedAway,
+                (false, false) => Role::Unused,
+            }
+        })
+        .collect()
 }
 
 /// Returns the distinct rules that a rule refers to, in order.

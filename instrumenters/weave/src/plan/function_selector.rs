@@ -160,10 +160,10 @@ impl Predicate {
 fn word_end(text: &str) -> usize {
     let at_size = |at: usize| is_size(&text[at..]);
     if text.starts_with("->") {
-        let space = |(at, c): (usize, char)| {
-            (c.is_whitespace() && at_size(at + c.len_utf8())).then_some(at)
-        };
-        return text.char_indices().find_map(space).unwrap_or(text.len());
+        return text
+            .char_indices()
+            .find_map(|(at, c)| (c.is_whitespace() && at_size(at + c.len_utf8())).then_some(at))
+            .unwrap_or(text.len());
     }
     if text.starts_with("#[") {
         return text.find(']').map_or(text.len(), |at| at + 1);

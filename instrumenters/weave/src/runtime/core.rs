@@ -157,9 +157,9 @@ fn unpack(dir: &Path) -> Result<()> {
 
 /// The files that programs are linked with.
 fn files(core: &Core) -> Vec<PathBuf> {
-    let in_dir =
-        |dir: &PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let dependencies = core.dependencies.iter().flat_map(in_dir);
+    let dependencies = core.dependencies.iter().flat_map(|dir| {
+        fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
+    });
     let is_library = |path: &PathBuf| path.extension().is_some_and(|extension| extension != "d");
     dependencies.filter(is_library).chain([core.library.clone()]).collect()
 }

@@ -100,8 +100,9 @@ impl Condition {
 
     /// True if only builds of tests contain the item.
     pub fn is_test_only(&self) -> bool {
-        let has = |setting: &str| (setting == "test").then_some(false);
-        self.0.iter().any(|predicate| predicate.holds(&has) == Some(false))
+        self.0.iter().any(|predicate| {
+            predicate.holds(&|setting| (setting == "test").then_some(false)) == Some(false)
+        })
     }
 }
 

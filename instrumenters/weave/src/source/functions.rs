@@ -261,8 +261,9 @@ impl Search<'_> {
         let Some(around) = &mut self.around else { return };
         around.closures += 1;
         let name = format!("{}::{{closure#{}}}", self.owners.join("::"), around.closures);
-        let at = |block: &syn::ExprBlock| body_start(self.source, &block.attrs, &block.block);
-        let body = closures::body(closure, at);
+        let body = closures::body(closure, |block: &syn::ExprBlock| {
+            body_start(self.source, &block.attrs, &block.block)
+        });
         self.found.all.push(Function {
             modules: self.modules.clone(),
             name,

@@ -174,15 +174,13 @@ fn add_words(tokens: TokenStream, found: &mut BTreeSet<String>) -> bool {
 /// `mod $name`.
 pub(super) fn declares_modules(rules: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = rules.into_iter().collect();
-    let is_declared = |window: &[TokenTree]| {
+    tokens.windows(3).any(|window| {
         matches!(window, [TokenTree::Ident(word), TokenTree::Punct(mark), TokenTree::Ident(_)]
             if word == "mod" && mark.as_char() == '$')
-    };
-    tokens.windows(3).any(is_declared)
-        || tokens.into_iter().any(|token| match token {
-            TokenTree::Group(group) => declares_modules(group.stream()),
-            _ => false,
-        })
+    }) || tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => declares_modules(group.stream()),
+        _ => false,
+    })
 }
 
 fn search(meta: &Meta, found: &mut Vec<String>) {

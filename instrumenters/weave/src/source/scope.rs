@@ -154,8 +154,7 @@ impl Alias {
         let first = item.generics.type_params().next();
         let argument =
             first_argument(&item.ty).filter(|_| last_name(&item.ty).as_deref() == Some("Result"));
-        let is_first = |ty: &Type| matches!(ty, Type::Path(path) if first.is_some_and(|first| path.path.is_ident(&first.ident)));
-        let is_result = argument.is_some_and(is_first);
+        let is_result = argument.is_some_and(|ty| matches!(ty, Type::Path(path) if first.is_some_and(|first| path.path.is_ident(&first.ident))));
         let default = first.and_then(|first| first.default.as_ref());
         Alias {
             target: TypeRef::new(&item.ty, &item.generics),
@@ -191,8 +190,7 @@ impl TypeRef {
         match ty {
             Type::Path(path) if path.qself.is_some() => TypeRef::Unknown,
             Type::Path(path) => {
-                let is_parameter = |param: &GenericParam| matches!(param, GenericParam::Type(of) if path.path.is_ident(&of.ident));
-                if generics.params.iter().any(is_parameter) {
+                if generics.params.iter().any(|param| matches!(param, GenericParam::Type(of) if path.path.is_ident(&of.ident))) {
                     TypeRef::Unknown
                 } else {
                     TypeRef::Path(Path::new(&path.path))

@@ -145,10 +145,11 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
 
 /// True if the compiler refuses the code: then an error has a code or a place.
 fn is_refusal(output: &CompilerOutput) -> bool {
-    let is_coded = |message: Value| message["level"] == "error" && !message["code"].is_null();
     let mut lines = output.held.iter().filter_map(|line| serde_json::from_str(line).ok());
     output.status.code().is_some()
-        && (!diagnostics::places(&output.held).is_empty() || lines.any(is_coded))
+        && (!diagnostics::places(&output.held).is_empty()
+            || lines
+                .any(|message: Value| message["level"] == "error" && !message["code"].is_null()))
 }
 
 impl Crate<'_> {

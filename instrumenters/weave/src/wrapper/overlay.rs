@@ -59,12 +59,9 @@ impl Overlay {
 
     /// The path of the copy of a file.
     pub fn of(&self, original: &Path) -> PathBuf {
-        let named = |component: &Component<'_>| {
-            matches!(component, Component::Normal(_) | Component::ParentDir)
-        };
         original
             .components()
-            .filter(named)
+            .filter(|component| matches!(component, Component::Normal(_) | Component::ParentDir))
             .fold(self.dir.clone(), |path, component| path.join(component))
     }
 

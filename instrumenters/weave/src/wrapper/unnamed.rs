@@ -22,18 +22,17 @@ const PERHAPS_UNPARSED: &str =
 pub fn files(dep_info: &str, target: &Target, results: &Path, source: &CrateSource) -> Vec<Left> {
     let known = source.files.iter().flat_map(|file| file.included().chain([file.path.clone()]));
     let known: BTreeSet<PathBuf> = known.collect();
-    let is_unnamed = |file: &PathBuf| {
-        let is_source =
-            file.extension() == Some(OsStr::new("rs")) && file.starts_with(&target.root);
-        is_source && !file.starts_with(results) && !known.contains(file)
-    };
     let reason = if source.files.iter().any(|file| file.parsed.is_err()) {
         PERHAPS_UNPARSED
     } else {
         REASON
     };
     let read = dep_info.lines().filter_map(|line| line.strip_suffix(':'));
-    let files = read.map(|file| plain(Path::new(&file.replace("\\ ", " ")))).filter(is_unnamed);
+    let files = read.map(|file| plain(Path::new(&file.replace("\\ ", " ")))).filter(|file| {
+        let is_source =
+            file.extension() == Some(OsStr::new("rs")) && file.starts_with(&target.root);
+        is_source && !file.starts_with(results) && !known.contains(file)
+    });
     files.map(|file| left(&target.krate, &file, reason)).collect()
 }
 

@@ -18,13 +18,10 @@ impl Store {
         let ring = self.ring();
         let mut known = lock(&self.links.0);
         let mut links = known.take().unwrap_or_else(Links::none);
-        let is_kept = |(effect, _): &(u64, u64)| {
-            EventId::from_raw(*effect).is_some_and(|id| is_in_window(ring, id))
-        };
         Arc::make_mut(&mut links).0.read_on(
             ring,
             |chunk, into| links_of(ring, chunk, into),
-            is_kept,
+            |(effect, _)| EventId::from_raw(*effect).is_some_and(|id| is_in_window(ring, id)),
             |_, _| true,
         );
         *known = Some(links.clone());

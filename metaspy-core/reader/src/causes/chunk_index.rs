@@ -60,9 +60,10 @@ impl<T: Copy + Ord + Send> ChunkIndex<T> {
         let stamps: Vec<u64> = (0..count as u64)
             .map(|chunk| ring.summary(chunk).map_or(0, |summary| summary.stamp))
             .collect();
-        let is_changed =
-            |chunk: &usize| stamps[*chunk] == 0 || stamps[*chunk] != self.stamps[*chunk];
-        let chunks: Vec<u64> = (0..count).filter(is_changed).map(|chunk| chunk as u64).collect();
+        let chunks: Vec<u64> = (0..count)
+            .filter(|chunk| stamps[*chunk] == 0 || stamps[*chunk] != self.stamps[*chunk])
+            .map(|chunk| chunk as u64)
+            .collect();
         let mut all = ScannedEntries { settled: Vec::new(), fresh: Vec::new() };
         for (done, part) in chunks.chunks(CHUNKS_PER_REPORT).enumerate() {
             if !progress((done * CHUNKS_PER_REPORT) as u64, chunks.len() as u64) {

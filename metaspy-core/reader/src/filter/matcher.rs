@@ -263,9 +263,9 @@ impl Matcher {
     /// Returns true if an event matches.
     #[inline]
     pub fn matches(&self, ring: Ring<'_>, head: &Head, slot: &Slot, memory: &mut Memory) -> bool {
-        let belongs =
-            |members: &Members| members.holds(SiteId(slot.site), slot.subject()) == Some(true);
-        self.members.as_ref().is_none_or(belongs)
+        self.members
+            .as_ref()
+            .is_none_or(|members| members.holds(SiteId(slot.site), slot.subject()) == Some(true))
             && self.tests.iter().all(|(negated, test)| {
                 let holds = match test {
                     Test::Took(compare, ticks) => {

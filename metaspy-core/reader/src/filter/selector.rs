@@ -171,8 +171,8 @@ fn nearest_around<'n>(
 /// `Type::method`.
 fn without_qualification(text: &str) -> Result<String, SelectorError> {
     let Some(inner) = text.strip_prefix('<') else { return Ok(text.to_owned()) };
-    let unclosed = || SelectorError::Unclosed(text.to_owned());
-    let (owner, rest) = inner.split_once(">::").ok_or_else(unclosed)?;
+    let (owner, rest) =
+        inner.split_once(">::").ok_or_else(|| SelectorError::Unclosed(text.to_owned()))?;
     let qualified = match owner.split_once(" as ") {
         Some((owner, implemented)) => {
             let name = implemented.split('<').next().unwrap_or(implemented).trim();

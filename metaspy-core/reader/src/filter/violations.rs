@@ -89,8 +89,7 @@ struct Check {
 
 /// Adds an event, if it is one of the oldest.
 fn keep(oldest: &mut BTreeMap<Key, (Head, Slot)>, key: Key, event: (Head, Slot), max: usize) {
-    let is_old = |last: (&Key, _)| key < *last.0;
-    if oldest.len() < max || oldest.last_key_value().is_some_and(is_old) {
+    if oldest.len() < max || oldest.last_key_value().is_some_and(|last| key < *last.0) {
         oldest.insert(key, event);
         if oldest.len() > max {
             oldest.pop_last();

@@ -80,10 +80,10 @@ impl Store {
     /// Returns true if the recording may grow: it is live, or merged from recordings of which any
     /// was live.
     pub fn grows(&self) -> bool {
-        let any = |merged: &Merged| {
-            merged.processes.iter().any(|process| process.ended == EndState::Live)
-        };
-        self.is_live() || self.as_merged().is_some_and(any)
+        self.is_live()
+            || self.as_merged().is_some_and(|merged| {
+                merged.processes.iter().any(|process| process.ended == EndState::Live)
+            })
     }
 
     /// Merges the recordings of a merged recording again, in their present state. `None` if it is

@@ -237,9 +237,6 @@ impl Store {
         let mut profiles: Vec<Profile> = Vec::new();
         let tick_ns = TickNs::of(self);
         for DeclaredTable { def, raw } in tables {
-            let is_of = |profile: &Profile| {
-                (profile.installation, &profile.name) == (def.installation, &def.profile)
-            };
             let is_incomplete =
                 |site| raw.incomplete.contains(&site) || raw.incomplete.contains(&0);
             let row = |(key, words): (Key, _)| {
@@ -248,7 +245,9 @@ impl Store {
             };
             let mut rows: Vec<ProfileRow> = raw.rows.into_iter().map(row).collect();
             rows.sort_unstable_by_key(|row| row.key);
-            let found = profiles.iter().position(is_of);
+            let found = profiles.iter().position(|profile| {
+                (profile.installation, &profile.name) == (def.installation, &def.profile)
+            });
             let TableDef { profile, installation, name, key, columns } = def;
             let table = ProfileTable {
                 name,

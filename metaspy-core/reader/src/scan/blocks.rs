@@ -274,10 +274,11 @@ impl Block {
     /// Iterates over words 1 to 3 of each mark of an open call at the beginning of the block.
     pub(crate) fn open_marks(&self) -> impl Iterator<Item = [u64; 3]> {
         let slots = self.words.chunks_exact(SLOT_WORDS).skip(1);
-        let is_open = |slot: &&[u64]| {
-            Commit::unpack(slot[0]).site == Mark::Open as u32 && slot::lap(slot[0]) == self.lap
-        };
-        slots.take_while(is_open).map(|slot| [slot[1], slot[2], slot[3]])
+        slots
+            .take_while(|slot| {
+                Commit::unpack(slot[0]).site == Mark::Open as u32 && slot::lap(slot[0]) == self.lap
+            })
+            .map(|slot| [slot[1], slot[2], slot[3]])
     }
 
     /// Iterates over the marks.

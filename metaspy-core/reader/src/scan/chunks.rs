@@ -174,9 +174,10 @@ impl Ring<'_> {
         let Some(newest) = self.newest_of_last_place(chunk) else { return false };
         let is_first = newest / self.layout.blocks <= 1;
         let sequence = |place| self.block(place).acquire(header::SEQUENCE);
-        let is_newest =
-            |(before, place): (u64, u64)| sequence(place).checked_add(before) == Some(newest);
-        is_first || (0..).zip(self.places_of(chunk.index).rev()).all(is_newest)
+        is_first
+            || (0..)
+                .zip(self.places_of(chunk.index).rev())
+                .all(|(before, place)| sequence(place).checked_add(before) == Some(newest))
     }
 
     /// Returns the sequence of the last block of a chunk, if it is the newest one of its summary.

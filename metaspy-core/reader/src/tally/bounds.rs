@@ -129,13 +129,12 @@ impl Store {
         let excluded = |filter: &Filter| {
             self.unseen(filter).excluded.saturating_add(self.unended(filter).excluded)
         };
-        let add = |unknown: u64| {
+        let counted = tally.unknown.filter(|_| gaps.lost_causes == 0).map(|unknown| {
             calls(tally)
                 .saturating_add(unknown)
                 .saturating_add(gaps.untimed)
                 .saturating_add(excluded(filter))
-        };
-        let counted = tally.unknown.filter(|_| gaps.lost_causes == 0).map(add);
+        });
         let without_conditions =
             filter.without_event_conditions().filter(|_| counted != Some(calls(tally)));
         let of_any = without_conditions.and_then(|wider| {

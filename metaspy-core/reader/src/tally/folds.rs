@@ -161,10 +161,11 @@ impl Ring<'_> {
             let cursor = self.words.acquire(record + folder::CURSOR);
             (cursor, self.words.acquire(record + folder::MERGED))
         };
-        let is_stable =
-            |(cursor, _): &(u64, u64)| self.words.acquire(record + folder::CURSOR) == *cursor;
         // If the record is never stable, the reader finds that the state of folding has changed.
-        (0..TRIES).map(read).find(is_stable).unwrap_or_else(|| read(TRIES))
+        (0..TRIES)
+            .map(read)
+            .find(|(cursor, _)| self.words.acquire(record + folder::CURSOR) == *cursor)
+            .unwrap_or_else(|| read(TRIES))
     }
 
     /// Adds the fold of an older recording that is committed and not yet applied.

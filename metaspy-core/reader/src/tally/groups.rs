@@ -76,9 +76,9 @@ impl Store {
         let scope = Scope::matching(filter.clone());
         self.add_window(groups, &scope, &mut sums);
         self.add_folded(groups, &scope, &mut sums);
-        let of_site =
-            |site: u32| by_site.rows.iter().find(|row| row.site.is_some_and(|it| it.0 == site));
-        let total = |sum: Sum| match sum.site.and_then(of_site) {
+        let total = |sum: Sum| match sum.site.and_then(|site| {
+            by_site.rows.iter().find(|row| row.site.is_some_and(|it| it.0 == site))
+        }) {
             // The same calls, of which more is known.
             Some(row) if !sum.has_several_sites => row.measure,
             _ => Measure {
@@ -117,9 +117,9 @@ impl Store {
                     Record::Event(slot) => slot,
                     Record::Mark(mark) if mark.mark == Mark::Polls => {
                         let call = EventId::from_raw(mark.event).and_then(|id| ring.peek(id));
-                        let is_selected =
-                            |(of, slot): &(_, _)| matcher.matches(ring, of, slot, &mut memory);
-                        if let Some((_, slot)) = call.filter(is_selected) {
+                        if let Some((_, slot)) =
+                            call.filter(|(of, slot)| matcher.matches(ring, of, slot, &mut memory))
+                        {
                             // Other calls of the group may be inside its polls.
                             groups
                                 .around_site(slot.site)

@@ -27,7 +27,6 @@ use crate::causes::roots::Roots;
 use crate::event::EventId;
 use crate::filter::Filter;
 use crate::filter::matcher::{Matcher, Members};
-use crate::names::RecordedSite;
 use crate::names::subject::OTHERS_KIND;
 use crate::scan::blocks::Ring;
 use crate::scan::{self, Levels, SubjectCounts};
@@ -203,8 +202,7 @@ impl Tally {
     /// Marks all rows as lower bounds if the root or direct cause of some calls left the window,
     /// since these may belong to any row.
     fn mark_unknown_causes(&mut self) {
-        let is_unknown = |row: &TallyRow| row.site.is_none() && row.measure.count > 0;
-        if !self.rows.iter().any(is_unknown) {
+        if !self.rows.iter().any(|row| row.site.is_none() && row.measure.count > 0) {
             return;
         }
         self.rows
@@ -314,11 +312,12 @@ impl Store {
         let asyncs = self.asyncs();
         let asks_for_failures = matcher.asks_for_failures();
         // The hooks of these sites do not see the ends of calls, or their return values.
-        let is_unseeing = |site: &&RecordedSite| {
-            !site.knows_outcomes() || asks_for_failures && !site.sees_failures()
-        };
-        let unseeing: HashSet<u32> =
-            self.sites().iter().filter(is_unseeing).map(|site| site.id.0).collect();
+        let unseeing: HashSet<u32> = self
+            .sites()
+            .iter()
+            .filter(|site| !site.knows_outcomes() || asks_for_failures && !site.sees_failures())
+            .map(|site| site.id.0)
+            .collect();
         let counts_once = self.counts_time_once();
         let mut again: Vec<(Again, RowWords)> = Vec::new();
         let mut add = |row: RowWords, source: Source| {

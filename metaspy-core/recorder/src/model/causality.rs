@@ -76,9 +76,9 @@ impl Carried {
     #[doc(hidden)]
     pub fn event_here(self) -> Option<EventId> {
         let event = EventId::from_raw(self.0 & ((1 << EVENT_BITS) - 1))?;
-        let is_current =
-            |log: &&recorder::Log| log.serial << EVENT_BITS == self.0 & !((1 << EVENT_BITS) - 1);
-        recorder::current().filter(is_current).map(|_| event)
+        recorder::current()
+            .filter(|log| log.serial << EVENT_BITS == self.0 & !((1 << EVENT_BITS) - 1))
+            .map(|_| event)
     }
 
     /// As a number, for a message of bytes. The number identifies a recording within this process

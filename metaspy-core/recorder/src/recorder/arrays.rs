@@ -243,8 +243,8 @@ impl Array {
         let who = self.who;
         let at = array::bucket(key, who, bits);
         let (keys, rows) = self.words(log)[at * BUCKET_WORDS..][..BUCKET_WORDS].split_at(KEYS);
-        let is_free = |word: &AtomicU64| array::bucket(word.load(Relaxed), who, bits) != at;
-        let place = keys.iter().position(is_free)?;
+        let place =
+            keys.iter().position(|word| array::bucket(word.load(Relaxed), who, bits) != at)?;
         keys[place].store(key, Release);
         self.used += 1;
         rows[place * array::WORDS..].first_chunk().map(Counter::new)
@@ -296,12 +296,11 @@ impl Log {
     fn inherit_array(&self, who: u64, shape: Shape) -> Option<Array> {
         let arrays = &mut try_lock_soon(&self.lanes)?.arrays;
         let wanted = Array { who, word: 0, shape, used: 0 };
-        let suits = |array: &Array| {
+        let at = arrays.iter().position(|array| {
             array.who == who
                 && array.is_dense() == wanted.is_dense()
                 && array.size() >= wanted.size()
-        };
-        let at = arrays.iter().position(suits)?;
+        })?;
         Some(arrays.swap_remove(at))
     }
 

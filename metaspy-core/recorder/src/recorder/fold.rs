@@ -107,9 +107,8 @@ impl Log {
 
     /// A folder that no other thread uses, to merge rows with. `None` if nothing may be folded now.
     pub(super) fn folder_to_merge(&self) -> Option<MutexGuard<'_, Folder>> {
-        let may_fold = || !self.is_stopped() && self.leases.load(Ordering::Relaxed) == 0;
         let folder = self.folders.iter().rev().find_map(try_lock)?;
-        may_fold().then_some(folder)
+        (!self.is_stopped() && self.leases.load(Ordering::Relaxed) == 0).then_some(folder)
     }
 
     /// Waits until no lane folds, for a log that was stopped. A thread that stands still in the

@@ -112,12 +112,11 @@ impl Log {
         // the two finds it taken.
         let _ = Tables { pages_room: &whole, ..self.tables() }.new_page(1);
         let length = |words: u64| (words + table_page::HEADER_WORDS as u64) * 8;
-        let first = |at: u64| {
+        let _ = claim(self.word(sb::PROFILES_USED), 1, length, |at: u64| {
             let has_room = at + length(1) <= self.profiles.allocated() as u64;
             has_room
                 .then(|| &self.cells()[self.profiles.area.at + at as usize / 8 + table_page::WORDS])
-        };
-        let _ = claim(self.word(sb::PROFILES_USED), 1, length, first);
+        });
         let pages = self.used(sb::PAGES_USED) + SPARE_PAGES;
         self.pages_room.store(pages.min(self.layout.pages.bytes()), Ordering::Release);
         let lanes = self.used(sb::LANES_USED) + SPARE_LANES;

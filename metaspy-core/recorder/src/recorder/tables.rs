@@ -38,12 +38,11 @@ impl<'a> Tables<'a> {
                 .saturating_add(page::HEADER_WORDS as u64)
                 .saturating_mul(8)
         };
-        let first = |at: u64| {
+        let at = claim(&self.cells[sb::PAGES_USED], rows as u64, length, |at: u64| {
             let room = self.pages_room.load(Ordering::Acquire) as u64;
             let has_room = at.saturating_add(length(rows as u64)) <= room;
             has_room.then(|| &self.cells[area.at + at as usize / 8 + page::ROWS])
-        };
-        let at = claim(&self.cells[sb::PAGES_USED], rows as u64, length, first)?;
+        })?;
         Some(area.at + at as usize / 8)
     }
 }

@@ -302,9 +302,10 @@ fn own_name() -> String {
 /// run, which is read as a whole. The names of removed recordings are noted, so that a sum over the
 /// others can report them.
 fn make_room(budget: u64, run: Option<&str>) {
-    let is_dead =
-        |listed: &Listed| listed.has_ended && (run.is_none() || listed.run.as_deref() != run);
-    let mut dead: Vec<Listed> = list().into_iter().filter(is_dead).collect();
+    let mut dead: Vec<Listed> = list()
+        .into_iter()
+        .filter(|listed| listed.has_ended && (run.is_none() || listed.run.as_deref() != run))
+        .collect();
     let mut bytes: u64 = dead.iter().map(|listed| listed.bytes).sum();
     while bytes + budget > BUDGET.max(budget)
         && let Some(oldest) = dead.pop()

@@ -31,11 +31,10 @@ pub(super) fn take(
 ) -> Option<&'static [AtomicU64]> {
     let area = log.profiles.area;
     let length = |words: u64| words.saturating_add(page::HEADER_WORDS as u64).saturating_mul(8);
-    let free = |at: u64| {
+    let new = claim(log.word(sb::PROFILES_USED), words as u64, length, |at: u64| {
         let end = usize::try_from(at.saturating_add(length(words as u64))).ok()?;
         log.profiles.reserve(end).then(|| &log.cells()[area.at + at as usize / 8 + page::WORDS])
-    };
-    let new = claim(log.word(sb::PROFILES_USED), words as u64, length, free);
+    });
     let at = new.map(|at| area.at + at as usize / 8).or_else(|| used_again(log, words))?;
     let page = &log.cells()[at..];
     page[page::FIRST].store(first, Relaxed);

@@ -91,11 +91,10 @@ impl Image {
     /// part at `offset` to `start`.
     pub(crate) fn bias(&self, start: u64, offset: u64) -> Option<u64> {
         // Mappings begin at page boundaries, but segments begin anywhere in a page.
-        let near = |segment: &&Segment| {
+        let segment = self.segments.iter().rev().find(|segment| {
             let first = segment.offset & !0xFFF;
             (first..segment.offset.saturating_add(segment.size).max(first + 1)).contains(&offset)
-        };
-        let segment = self.segments.iter().rev().find(near)?;
+        })?;
         Some(start.wrapping_sub(offset).wrapping_add(segment.offset).wrapping_sub(segment.address))
     }
 

@@ -50,8 +50,9 @@ pub fn open(map: &Map, path: &Path) -> Result<File, Missing> {
         }
     }
     // The mapping may have become smaller since it was recorded.
-    let is_same = |other: &Map| other.inode == map.inode && other.device == map.device;
-    let other = process::mappings(pid).into_iter().find(is_same);
+    let other = process::mappings(pid)
+        .into_iter()
+        .find(|other| other.inode == map.inode && other.device == map.device);
     other
         .and_then(|other| files::open(&link(&other)).ok())
         .filter(|file| is_mapped(file, map))

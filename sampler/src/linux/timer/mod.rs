@@ -148,9 +148,10 @@ impl Timer {
         let time_ns = now_ns(libc::CLOCK_MONOTONIC);
         for (&pid, mapped) in &mut self.mapped {
             let is_new = |map: &Map| mapped.insert((map.start, map.length));
-            let needed =
-                |map: &Map| map.is_code || map.path.extension().is_some_and(|of| of == "spy");
-            let new = mappings(pid).into_iter().filter(needed).filter(is_new);
+            let new = mappings(pid)
+                .into_iter()
+                .filter(|map| map.is_code || map.path.extension().is_some_and(|of| of == "spy"))
+                .filter(is_new);
             into.extend(new.map(|map| Record { time_ns, what: What::Map(map) }));
         }
     }

@@ -218,10 +218,11 @@ fn push_mappings(ring: &Ring) {
     let name = fs::read_to_string("/proc/self/comm").unwrap_or_default();
     let maps = fs::read("/proc/self/maps").unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);
-    let is_code =
-        |line: &&str| line.split(' ').nth(1).is_some_and(|permissions| permissions.contains('x'));
     let mut text = format!("{}\n", name.trim_end());
-    for line in maps.lines().filter(is_code) {
+    for line in maps
+        .lines()
+        .filter(|line| line.split(' ').nth(1).is_some_and(|permissions| permissions.contains('x')))
+    {
         if text.len() + line.len() + 1 > ring.stack_bytes() {
             push_text(ring, MAPPINGS, 0, &text);
             text = String::from("\n");

@@ -145,10 +145,6 @@ fn draw_line(
 }
 
 fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) {
-    let text = |binding: &keys::Binding| match binding.hint.strip_prefix('↓') {
-        Some(word) => ("↑↓".to_owned(), word.to_owned()),
-        None => (keys::name(binding.key), format!(" {}", binding.hint)),
-    };
     let rows = crawler.view.rows();
     let all: Vec<_> = crawler
         .keys
@@ -160,7 +156,10 @@ fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) 
             }
             _ => true,
         })
-        .map(text)
+        .map(|binding| match binding.hint.strip_prefix('↓') {
+            Some(word) => ("↑↓".to_owned(), word.to_owned()),
+            None => (keys::name(binding.key), format!(" {}", binding.hint)),
+        })
         .collect();
     let mut used = 0;
     // The key for the help is always shown.

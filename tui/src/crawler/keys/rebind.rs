@@ -47,10 +47,9 @@ impl Keys {
 
     /// Iterates over the bindings for the bottom line of this mode.
     pub fn hints(&self, mode: Mode) -> impl Iterator<Item = &Binding> {
-        let has_key = |binding: &&Binding| binding.key.code != KeyCode::Null;
         self.0
             .iter()
-            .filter(has_key)
+            .filter(|binding| binding.key.code != KeyCode::Null)
             .filter(move |it| it.place.contains(mode) && !it.hint.is_empty())
     }
 

@@ -60,12 +60,10 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
         for profile in store.united_profiles() {
             // Tables by type or by sample have several values for a call or a function, whose sum
             // is no number of an item.
-            let is_of_items =
-                |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
             let tables = profile
                 .tables
                 .iter()
-                .filter(is_of_items)
+                .filter(|table| !matches!(table.key, KeyKind::Type | KeyKind::Sampled))
                 .filter(|table| !profile.is_divided(table));
             let mut columns = tables
                 .flat_map(|table| columns(store, &profile.name, table, &items))
@@ -79,12 +77,12 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
             }
         }
         // A profile of calls that were only counted is shown if it has their times.
-        let has_times =
-            |profile: &&Profile<K>| profile.columns.iter().any(|column| column.kind == Kind::Time);
         let shown = if self.is_chosen || store.totals().stored > 0 {
             self.shown.clone()
         } else {
-            all.iter().find(has_times).map(|profile| profile.name.clone())
+            all.iter()
+                .find(|profile| profile.columns.iter().any(|column| column.kind == Kind::Time))
+                .map(|profile| profile.name.clone())
         };
         Profiles { all: Arc::new(all), shown, is_chosen: self.is_chosen }
     }

@@ -207,11 +207,12 @@ impl Hook<'_> {
     fn arguments(&self) -> String {
         let parameters = self.function.signature.parameters.iter().map(String::as_str);
         let all = self.receiver().into_iter().chain(parameters).filter(|_| self.with_args);
-        let shown = |name: &str| match name {
+        all.map(|name| match name {
             "self" if !self.values.args => "types self".to_owned(),
             name => format!("{} {name}", self.trust(self.values.args)),
-        };
-        all.map(shown).collect::<Vec<_>>().join(",")
+        })
+        .collect::<Vec<_>>()
+        .join(",")
     }
 }
 

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use crate::source::files::SourceFile;
 use crate::source::functions::TypeWords;
 use crate::source::resolve::exported::Exported;
-use crate::source::scope::{Alias, Declaration, Import, Path, Returned, Scope, TypeRef};
+use crate::source::scope::{Alias, Declaration, Path, Returned, Scope, TypeRef};
 
 /// Types of the prelude, with their paths as `std::any::type_name` prints them.
 const PRELUDE: [(&str, &str); 5] = [
@@ -355,11 +355,10 @@ where
             Declaration::Alias(alias) => Some(Target::Alias(alias, path.to_vec())),
         });
         let imports = || scopes.iter().flat_map(|scope| &scope.imports);
-        let named = |import: &&Import| import.name.as_deref() == Some(name);
         let found = declared
             .or_else(|| {
                 imports()
-                    .filter(named)
+                    .filter(|import| import.name.as_deref() == Some(name))
                     .find_map(|import| self.import(&import.path, scopes, path, walk))
             })
             .or_else(|| {

@@ -128,9 +128,9 @@ impl ChosenHooks {
             for (place, function) in parsed.functions.all.iter().enumerate() {
                 // A file that is several modules has one hook for all of them, and is listed for
                 // the selected ones.
-                let means = |path: &String| target.is_woven && selectors.means(path, function);
-                let (selected, others): (Vec<_>, Vec<_>) =
-                    file.paths_of(&target.krate, function).partition(means);
+                let (selected, others): (Vec<_>, Vec<_>) = file
+                    .paths_of(&target.krate, function)
+                    .partition(|path| target.is_woven && selectors.means(path, function));
                 let is_selected = !selected.is_empty();
                 // Where calls are only counted, nothing depends on the test that runs.
                 let is_alone = matches!(entries, None | Some(Entries::Covered))
@@ -260,12 +260,11 @@ impl ChosenHooks {
         }
         let mut blamed = Vec::new();
         for at in places {
-            let blame = |place| Blame {
+            blamed.extend(self.blamed(at, source).into_iter().map(|place| Blame {
                 place,
                 is_about_lifetimes: at.is_about_lifetimes,
                 message: Some(at.message.clone()),
-            };
-            blamed.extend(self.blamed(at, source).into_iter().map(blame));
+            }));
         }
         self.yield_all(&blamed)
     }

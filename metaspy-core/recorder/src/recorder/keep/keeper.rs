@@ -175,8 +175,8 @@ impl Keeper {
             .count();
         if changed > 0 || self.sites.is_empty() {
             let last = self.store.sites().iter().map(|site| site.id.0).max().unwrap_or(0);
-            let may_meet = |site| self.rules.iter().any(|rule| rule.may_meet(site));
-            self.sites = (0..=last).map(may_meet).collect();
+            self.sites =
+                (0..=last).map(|site| self.rules.iter().any(|rule| rule.may_meet(site))).collect();
         }
         self.look_back(log, State::Full);
         let Some(places) = log.kept_places.asked() else { return };

@@ -39,8 +39,8 @@ fn browser(store: &Store, view: &View) -> Option<Browser> {
         "cause" => &[RowsOf::Root, subject, events],
         _ => &[subject, RowsOf::Site, events],
     };
-    let column = |(before, &rows): (usize, &RowsOf)| vec![shape.tab(rows, before)];
-    let mut columns: Vec<Vec<BrowserTab>> = rows.iter().enumerate().map(column).collect();
+    let mut columns: Vec<Vec<BrowserTab>> =
+        rows.iter().enumerate().map(|(before, &rows)| vec![shape.tab(rows, before)]).collect();
     if let (Some(at), Some(last)) = (rows.iter().position(|of| *of == subject), columns.last_mut())
     {
         last.extend(view.relations.iter().map(|name| shape.relation(name, at + 1)));

@@ -122,11 +122,12 @@ impl Source<'_> {
         if tabs.len() > VALUES {
             return self.error(at, &format!("a column has at most {VALUES} tabs"));
         }
-        let tab = |tab: Spanned<WrittenColumn>| {
-            let at = tab.span().start;
-            self.tab(tab.into_inner(), at, before, screen)
-        };
-        tabs.into_iter().map(tab).collect()
+        tabs.into_iter()
+            .map(|tab| {
+                let at = tab.span().start;
+                self.tab(tab.into_inner(), at, before, screen)
+            })
+            .collect()
     }
 
     fn tab(
@@ -152,9 +153,8 @@ impl Source<'_> {
         }
         let query = match tab.query {
             Some(query) => {
-                let error =
-                    |error: String| sentence(self.file, self.text, query.span().start, &error);
-                filled(query.get_ref(), &vec![Some("site:x".to_owned()); before]).map_err(error)?;
+                filled(query.get_ref(), &vec![Some("site:x".to_owned()); before])
+                    .map_err(|error| sentence(self.file, self.text, query.span().start, &error))?;
                 query.into_inner()
             }
             None => {

@@ -93,10 +93,11 @@ pub fn summary(store: &Store, effects: &Effects) -> String {
 }
 
 fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
-    let site = |&(site, count): &(_, usize)| {
-        format!("{} {}", grouped(count as u64), name::site(store, site))
-    };
-    effects.by_site.iter().map(site).collect()
+    effects
+        .by_site
+        .iter()
+        .map(|&(site, count)| format!("{} {}", grouped(count as u64), name::site(store, site)))
+        .collect()
 }
 
 /// Returns the sign before a number of effects that may grow.

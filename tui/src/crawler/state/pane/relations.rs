@@ -31,10 +31,9 @@ pub(crate) fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>)
             PaneRow::plain(Content::Note("reading its events …".into())),
         ];
     };
-    let event = |other: &Event| {
+    let rows = same.iter().map(|other| {
         if other.id == event.id { Content::Current(*other) } else { Content::Event(*other) }
-    };
-    let rows = same.iter().map(event);
+    });
     std::iter::once(title).chain(rows).map(PaneRow::plain).collect()
 }
 

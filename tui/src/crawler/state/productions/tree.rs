@@ -107,11 +107,10 @@ fn build(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) -
                 let parent = Some(tree.len());
                 let children = children(Some(production.site));
                 let last = children.len().saturating_sub(1);
-                let child = |(at, site)| Production {
+                next.extend(children.into_iter().enumerate().rev().map(|(at, site)| Production {
                     is_last: at == last,
                     ..Production::new(site, parent)
-                };
-                next.extend(children.into_iter().enumerate().rev().map(child));
+                }));
             }
             tree.push(production);
         }

@@ -90,9 +90,9 @@ impl TableList for StructureView {
     }
 
     fn tree_lines(&self, item: usize, levels: usize) -> String {
-        let place =
-            |at| self.element(at).map_or((None, true), |element| (element.under, element.is_last));
-        indent::tree_lines(item, levels, place)
+        indent::tree_lines(item, levels, |at| {
+            self.element(at).map_or((None, true), |element| (element.under, element.is_last))
+        })
     }
 }
 

@@ -330,10 +330,11 @@ impl TallyView {
     ) -> Option<TallyKey> {
         progress.set(0, self.row_count() as u64);
         let text = text.to_lowercase();
-        let is_end = |row: usize| {
-            !progress.goes_on(1) || self.row(row).name(store).to_lowercase().contains(&text)
-        };
-        self.cursor.find(self.row_count(), side, is_end).map(|row| self.row(row).key())
+        self.cursor
+            .find(self.row_count(), side, |row| {
+                !progress.goes_on(1) || self.row(row).name(store).to_lowercase().contains(&text)
+            })
+            .map(|row| self.row(row).key())
     }
 
     /// Moves to the row that a job has found. Returns false if there is none.
