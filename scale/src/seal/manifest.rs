@@ -8,6 +8,7 @@ use object_store::path::{Path, PathPart};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::rest::REST;
 use super::sealed_file::SealedFile;
 use crate::recordings::Recording;
 use crate::tables::{self, SCHEMA_VERSION};
@@ -165,6 +166,17 @@ impl Manifest {
     /// The names that the files of the tables have without a hash.
     pub fn table_files(&self) -> impl Iterator<Item = String> {
         self.tables.iter().map(|table| table_file(table))
+    }
+
+    /// True if both are of one recording, whatever the name of its host is: they have one run and
+    /// process, as many events, and one hash of all that is no event.
+    pub fn is_of_recording(&self, other: &Manifest) -> bool {
+        let (Some(rest), Some(other_rest)) = (self.files.get(REST), other.files.get(REST)) else {
+            return false;
+        };
+        rest.name == other_rest.name
+            && (&self.run, &self.process) == (&other.run, &other.process)
+            && (self.events, self.had) == (other.events, other.had)
     }
 
     /// Why this partition does not hold all of the recording with the other manifest. Both have one

@@ -16,7 +16,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig
 use url::Url;
 
 use super::SealedFile;
-use super::manifest::{MANIFEST, Manifest, is_table, table_file};
+use super::manifest::{MANIFEST, Manifest, is_table};
 use super::partitions::{DamagedManifest, Partitions, REMEDY, Unreadable, read};
 use super::sync;
 use super::work_directory::WorkDirectory;
@@ -91,8 +91,7 @@ impl Target {
         }
     }
 
-    /// The manifest of a partition of the same run and process, with the same events and counts,
-    /// under another name of the host.
+    /// The manifest of a partition with the same recording, under another name of its host.
     pub async fn under_another_host(&self, of: &Manifest) -> Result<Option<Manifest>> {
         let partition = of.partition();
         let parts: Vec<PathPart<'_>> = partition.parts().collect();
@@ -100,16 +99,12 @@ impl Target {
         let run = self.below(&Path::from_iter([run.clone()]));
         let listed = self.store.list_with_delimiter(Some(&run)).await;
         let hosts = listed.map_err(|error| self.refused(error))?.common_prefixes;
-        let names = |of: &Manifest| {
-            let name = |table: &str| of.files.get(&table_file(table)).map(|file| file.name.clone());
-            ["events", "tallies"].map(name)
-        };
         for other in hosts.into_iter().filter(|it| it.filename() != Some(host.as_ref())) {
             let key = other.join(process.clone()).join(MANIFEST);
             match self.store.get(&key).await {
                 // One that is damaged is no proof.
                 Ok(found) => match read(&key, &found.bytes().await?) {
-                    Ok(before) if names(&before) == names(of) => return Ok(Some(before)),
+                    Ok(before) if before.is_of_recording(of) => return Ok(Some(before)),
                     _ => {}
                 },
                 Err(object_store::Error::NotFound { .. }) => {}
@@ -396,6 +391,13 @@ impl Target {
         }
         self.put(work, manifest, others).await?;
         let text = fs::read(work.path().join(MANIFEST))?;
+        // A store may ignore the condition of the next request, as Garage does. An upload takes
+        // long, and this moment does not.
+        match self.store.head(&self.key(manifest, MANIFEST)).await {
+            Ok(_) => return Ok(false),
+            Err(object_store::Error::NotFound { .. }) => {}
+            Err(error) => return Err(self.refused(error)),
+        }
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.store.put_opts(&self.key(manifest, MANIFEST), text.into(), options).await {
             Ok(_) => self.sync(manifest).map(|()| true),

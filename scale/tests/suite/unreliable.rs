@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use metaspy_scale::seal::LAYOUT_VERSION;
@@ -49,15 +49,44 @@ fn vanishing(server: &S3, after: i64) -> String {
     let behind = server.address().trim_start_matches("http://").to_owned();
     let left = Arc::new(AtomicI64::new(after));
     listen(move |client| {
-        if left.load(Ordering::Relaxed) <= 0 {
-            return;
+        if left.load(Ordering::Relaxed) > 0 {
+            copy(client.try_clone().expect("a socket"), answering(&behind, client), &left);
         }
-        let server = TcpStream::connect(&behind).expect("the server runs");
-        let (answers, to_client) =
-            (server.try_clone().expect("a socket"), client.try_clone().expect("a socket"));
-        thread::spawn(move || copy(answers, to_client, &AtomicI64::new(i64::MAX)));
-        copy(client, server, &left);
     })
+}
+
+/// Connects a client with a server, whose answers it gets.
+fn answering(server: &str, client: TcpStream) -> TcpStream {
+    let server = TcpStream::connect(server).expect("the server runs");
+    let answers = server.try_clone().expect("a socket");
+    thread::spawn(move || copy(answers, client, &AtomicI64::new(i64::MAX)));
+    server
+}
+
+/// The address of a server that takes this many bytes and then waits for the second party of the
+/// barrier, twice: when it pauses, and when it goes on.
+fn pausing(server: &S3, after: i64) -> (String, Arc<Barrier>) {
+    let behind = server.address().trim_start_matches("http://").to_owned();
+    let left = AtomicI64::new(after);
+    let barrier = Arc::new(Barrier::new(2));
+    let gate = barrier.clone();
+    let address = listen(move |mut client| {
+        let mut server = answering(&behind, client.try_clone().expect("a socket"));
+        let mut bytes = [0; 4096];
+        while let Ok(read @ 1..) = client.read(&mut bytes) {
+            let before = left.fetch_sub(read as i64, Ordering::Relaxed);
+            if before > 0 && before <= read as i64 {
+                gate.wait();
+                gate.wait();
+            }
+            if server.write_all(&bytes[..read]).is_err() {
+                break;
+            }
+        }
+        // It may be closed.
+        let _ = server.shutdown(Shutdown::Both);
+    });
+    (address, barrier)
 }
 
 #[test]
@@ -80,6 +109,30 @@ fn a_bucket_that_vanishes_at_any_byte_loses_and_duplicates_nothing() {
         "{rows}"
     );
     fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn a_slow_seal_of_a_cut_copy_leaves_what_a_faster_one_has_sealed() {
+    let Some(server) = S3::start() else { return };
+    let (dir, slow) = (spool("faster", 1), directory("slower"));
+    let whole = fs::read(dir.join("tree-0.spy")).expect("it is there");
+    let cut = slow.join("tree-0.spy");
+    fs::write(&cut, &whole[..whole.len() / 2]).expect("there is room");
+    let (address, gate) = pausing(&server, 10_000);
+    let (cut, whole) = (cut.display().to_string(), dir.display().to_string());
+    let set = "s3://spies/slow";
+    let slower =
+        thread::spawn(move || S3::at(&address).run(&["seal", &cut, "--to", set, "--host", "one"]));
+    gate.wait();
+    let (code, said) = server.run(&["ship", &whole, "--to", set, "--once", "--host", "one"]);
+    assert!(code == Some(0) && recordings(&dir) == 0, "{said}");
+    gate.wait();
+    let (code, said) = slower.join().expect("it ends");
+    assert_eq!(code, Some(1), "the copy is damaged: {said}");
+    let query = "SELECT count(*) FROM events";
+    let (code, rows) = server.run(&["query", "--format", "csv", query, set]);
+    assert_eq!((code, rows.lines().nth(1)), (Some(0), Some(&*CALLS.to_string())), "{rows}");
+    [dir, slow].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
 
 #[test]
