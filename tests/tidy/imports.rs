@@ -11,17 +11,19 @@ use std::{
 
 use super::source::Source;
 
-/// Files each of which reaches all others.
+/// Pairs of files or rooms, each with one name that leads from the first to the second.
+type Arrows = BTreeMap<(String, String), String>;
+
+/// Files, or rooms, each of which reaches all others.
 pub struct Circle {
     /// Their paths below the package's `src`.
-    pub files: BTreeSet<String>,
-    /// Arrows within the circle, each with a name that makes it.
-    arrows: BTreeMap<(String, String), String>,
+    pub members: BTreeSet<String>,
+    /// Arrows within the circle.
+    arrows: Arrows,
 }
 
 impl fmt::Display for Circle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} files:", self.files.len())?;
         for ((from, to), name) in &self.arrows {
             writeln!(f, "  {from} -> {to}  ({name})")?;
         }
@@ -31,8 +33,10 @@ impl fmt::Display for Circle {
 
 /// The circles among the files below `folder`, largest first.
 pub fn circles(sources: &[Source], folder: &str) -> Vec<Circle> {
-    let package = Package::new(sources, folder);
-    let arrows = package.arrows();
+    circles_of(&Package::new(sources, folder).arrows())
+}
+
+fn circles_of(arrows: &Arrows) -> Vec<Circle> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to) in arrows.keys() {
         next.entry(from).or_default().insert(to);
@@ -41,22 +45,40 @@ pub fn circles(sources: &[Source], folder: &str) -> Vec<Circle> {
         next.keys().map(|from| (*from, reachable(&next, from))).collect();
     let mut circles: Vec<Circle> = Vec::new();
     for (from, all) in &reached {
-        if !all.contains(from) || circles.iter().any(|circle| circle.files.contains(*from)) {
+        if !all.contains(from) || circles.iter().any(|circle| circle.members.contains(*from)) {
             continue;
         }
         let back = |to: &&str| reached.get(*to).is_some_and(|all| all.contains(from));
-        let files: BTreeSet<String> =
+        let members: BTreeSet<String> =
             all.iter().copied().filter(|to| back(to)).map(str::to_string).collect();
         let within =
-            |arrow: &(String, String)| files.contains(&arrow.0) && files.contains(&arrow.1);
+            |arrow: &(String, String)| members.contains(&arrow.0) && members.contains(&arrow.1);
         let arrows = arrows
             .iter()
             .filter(|(arrow, _)| within(arrow))
             .map(|(arrow, name)| (arrow.clone(), name.clone()));
-        circles.push(Circle { arrows: arrows.collect(), files });
+        circles.push(Circle { arrows: arrows.collect(), members });
     }
-    circles.sort_by_key(|circle| std::cmp::Reverse(circle.files.len()));
+    circles.sort_by_key(|circle| std::cmp::Reverse(circle.members.len()));
     circles
+}
+
+/// The circles among the rooms of a package: the folders and files directly below `folder`. Files
+/// are in one room with the folder of their name.
+pub fn room_circles(sources: &[Source], folder: &str) -> Vec<Circle> {
+    let mut arrows: Arrows = BTreeMap::new();
+    for ((from, to), name) in Package::new(sources, folder).arrows() {
+        let (from_room, to_room) = (room_of(&from), room_of(&to));
+        if from_room != to_room && !matches!(from_room, "lib" | "main") {
+            let label = format!("{name} in {from}");
+            arrows.entry((from_room.to_owned(), to_room.to_owned())).or_insert(label);
+        }
+    }
+    circles_of(&arrows)
+}
+
+fn room_of(file: &str) -> &str {
+    file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
 }
 
 fn reachable<'a>(next: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> BTreeSet<&'a str> {
@@ -115,7 +137,7 @@ impl Package {
     }
 
     /// Pairs of files, each with one name that leads from the first to the second.
-    fn arrows(&self) -> BTreeMap<(String, String), String> {
+    fn arrows(&self) -> Arrows {
         let mut arrows = BTreeMap::new();
         for (path, module) in &self.modules {
             for target in self.targets(path, module) {

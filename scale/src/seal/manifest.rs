@@ -8,13 +8,14 @@ use object_store::path::{Path, PathPart};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::rest::REST;
 use super::sealed_file::SealedFile;
 use crate::recordings::Recording;
 use crate::tables::{self, SCHEMA_VERSION};
 
 /// The name of the manifest in its partition.
 pub const MANIFEST: &str = "sealed.json";
+/// The name of the file, without a hash, that has all of a recording but its events.
+pub const REST: &str = "rest.spy.zst";
 
 /// Hexadecimal digits of the hash of a manifest.
 const HASH_DIGITS: usize = 16;

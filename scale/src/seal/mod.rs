@@ -49,9 +49,8 @@ use crate::query::print;
 use crate::recordings::Recording;
 use crate::tables;
 
-pub use manifest::{Amounts, LAYOUT_VERSION, MANIFEST, Manifest, table_file};
+pub use manifest::{Amounts, LAYOUT_VERSION, MANIFEST, Manifest, REST, table_file};
 use partitions::DamagedManifest;
-pub use rest::REST;
 pub use sealed_file::SealedFile;
 use target::Target;
 

@@ -24,8 +24,6 @@ use super::LEVEL;
 use super::in_order::in_order;
 use crate::recordings::Recording;
 
-/// The name of the file in its partition.
-pub const REST: &str = "rest.spy.zst";
 /// Words in front of the blocks that are compressed at once.
 const PIECE_WORDS: usize = 1 << 20;
 /// Blocks that are compressed at once.
