@@ -153,7 +153,8 @@ fn expected<const N: usize>(calls: [(&str, u64); N]) -> BTreeMap<String, u64> {
 /// The calls of a function that the tally counted.
 fn tallied(store: &Store, name: &str) -> u64 {
     let tally = store.tally(metaspy_core::store::By::Site, &Default::default());
-    assert!(tally.exact && store.verify().is_sound());
+    let verified = store.verify();
+    assert!(tally.exact && verified.is_sound(), "{:?}, {verified:?}", store.totals());
     let is_of = |site| store.site_path(site).rsplit("::").next() == Some(name);
     let rows = tally.rows.iter().filter(|row| row.site.is_some_and(is_of));
     rows.map(|row| row.measure.count).sum()

@@ -207,10 +207,11 @@ fn man_page(out: &mut Vec<u8>) -> Result<()> {
     page.render_name_section(out)?;
     page.render_synopsis_section(out)?;
     page.render_description_section(out)?;
-    for command in arguments::in_order(&command).flat_map(|command| {
+    let with_parts = |command: &clap::Command| {
         let parts = command.get_subcommands().filter(|part| part.get_name() != "help").cloned();
         iter::once(command.clone()).chain(parts.collect::<Vec<_>>())
-    }) {
+    };
+    for command in arguments::in_order(&command).flat_map(with_parts) {
         let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
         let page = Man::new(command);
         let mut sections = Vec::new();

@@ -95,9 +95,9 @@ pub fn pointed_to(mut type_name: &'static str) -> &'static str {
     loop {
         let referred =
             type_name.strip_prefix('&').map(|name| name.strip_prefix("mut ").unwrap_or(name));
-        match referred.or_else(|| {
-            BOXES.iter().find_map(|name| type_name.strip_prefix(name)?.strip_suffix('>'))
-        }) {
+        let boxed =
+            || BOXES.iter().find_map(|name| type_name.strip_prefix(name)?.strip_suffix('>'));
+        match referred.or_else(boxed) {
             Some(inner) => type_name = inner,
             None => return type_name,
         }

@@ -127,13 +127,12 @@ unsafe impl Sync for Hold {}
 impl Hold {
     /// A counted hold on the profilers that hooks call now; `None` if there are none.
     pub fn of_present() -> Option<Hold> {
+        let hold = |present: &Present| {
+            present.holds.fetch_add(1, Relaxed);
+            Hold { present: NonNull::from(present), count: Count::Counted }
+        };
         // SAFETY: `Present::publish` stores there, and nothing else.
-        unsafe {
-            readers::read(&PRESENT, |present: &Present| {
-                present.holds.fetch_add(1, Relaxed);
-                Hold { present: NonNull::from(present), count: Count::Counted }
-            })
-        }
+        unsafe { readers::read(&PRESENT, hold) }
     }
 
     /// True if hooks still call these profilers. A held one is not freed, so no other one has its

@@ -484,25 +484,23 @@ fn table(
 /// profilers that are `left_out`.
 fn profile_columns(rows: &[ReportRow], left_out: impl Fn(&str) -> bool) -> Vec<Column> {
     let mut declared: BTreeMap<(&str, &str), &ColumnValue> = BTreeMap::new();
-    for (profile, columns) in rows.iter().flat_map(|row| {
-        row.profiles.iter().filter(|(name, _)| *name != cpu::PROFILE && !left_out(name))
-    }) {
+    let others = |(name, _): &(&String, _)| *name != cpu::PROFILE && !left_out(name);
+    for (profile, columns) in rows.iter().flat_map(|row| row.profiles.iter().filter(others)) {
         declared
             .extend(columns.iter().map(|(name, value)| ((profile.as_str(), name.as_str()), value)));
     }
     let column = |((profile, name), of): ((&str, &str), &ColumnValue)| {
         let unit =
             if of.column.unit.is_empty() { String::new() } else { format!(" {}", of.column.unit) };
+        let cell = |row: &ReportRow| {
+            row.profiles
+                .get(profile)
+                .and_then(|columns| columns.get(name))
+                .map_or("–".into(), value)
+        };
         Column::numbers(
             clean(&format!("{name}{unit}")).into_owned(),
-            rows.iter()
-                .map(|row| {
-                    row.profiles
-                        .get(profile)
-                        .and_then(|columns| columns.get(name))
-                        .map_or("–".into(), value)
-                })
-                .collect::<Vec<_>>(),
+            rows.iter().map(cell).collect::<Vec<_>>(),
         )
     };
     declared.into_iter().map(column).collect()

@@ -22,11 +22,12 @@ impl Places {
     /// Finds the methods in the source file of each function.
     pub fn new(sites: &[RecordedSite], functions: &[Function]) -> Places {
         let mut files: HashMap<&str, Vec<Lines>> = HashMap::new();
-        for site in sites.iter().filter(|site| {
+        let is_method = |site: &&RecordedSite| {
             matches!(site.kind, SiteKind::Method | SiteKind::Async)
                 && site.skipped.is_none()
                 && site.lines.0 > 0
-        }) {
+        };
+        for site in sites.iter().filter(is_method) {
             files.entry(&site.file).or_default().push((site.lines, site.id));
         }
         // A relative path begins in the workspace, the shortest directory in which such a file

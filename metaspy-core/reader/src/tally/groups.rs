@@ -76,9 +76,9 @@ impl Store {
         let scope = Scope::matching(filter.clone());
         self.add_window(groups, &scope, &mut sums);
         self.add_folded(groups, &scope, &mut sums);
-        let total = |sum: Sum| match sum.site.and_then(|site| {
-            by_site.rows.iter().find(|row| row.site.is_some_and(|it| it.0 == site))
-        }) {
+        let of_site =
+            |site: u32| by_site.rows.iter().find(|row| row.site.is_some_and(|it| it.0 == site));
+        let total = |sum: Sum| match sum.site.and_then(of_site) {
             // The same calls, of which more is known.
             Some(row) if !sum.has_several_sites => row.measure,
             _ => Measure {

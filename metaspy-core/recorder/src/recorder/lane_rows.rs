@@ -33,9 +33,8 @@ impl Log {
     /// The number of a row for this thread, + 1; [`NO_ROW`] if there is none; 0 if another thread
     /// is changing them. Rows of ended threads are given out again only when all are used.
     pub(super) fn lane_row(&self) -> u64 {
-        let number = match self.word(sb::LANES_USED).fetch_update(Release, Relaxed, |used| {
-            (used < self.lanes_room.load(Acquire)).then_some(used + 1)
-        }) {
+        let next = |used: u64| (used < self.lanes_room.load(Acquire)).then_some(used + 1);
+        let number = match self.word(sb::LANES_USED).fetch_update(Release, Relaxed, next) {
             Ok(used) => used as u32,
             Err(_) => match self.lanes.try_lock().map(|mut rows| rows.ended.pop_front()) {
                 Ok(Some(ended)) => ended,

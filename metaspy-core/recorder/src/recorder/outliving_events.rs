@@ -187,11 +187,12 @@ impl OutlivingEvents {
     /// The calls around one that began in an earlier block of this lane, and has ended.
     pub(super) fn inside(&self, begun: &Begun, site: u32, key: u64) -> Inside {
         let mut nesting = Nesting::new();
-        for event in self.all().iter().filter(|event| {
+        let is_around = |event: &&OutlivingEvent| {
             event.begun.about.log() == begun.about.log()
                 && event.begun.about.timed()
                 && event.begun.id < begun.id
-        }) {
+        };
+        for event in self.all().iter().filter(is_around) {
             nesting.enter(event.open_call(), u64::MAX);
         }
         Inside::of(&nesting, site, begun.about.kind(), key)

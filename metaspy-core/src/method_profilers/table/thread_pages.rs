@@ -225,11 +225,12 @@ impl ThreadPages {
         // SAFETY: it is null, or zeros, which are pages and rows that were not taken. It is aligned
         // to a page and stays.
         let pages: &'static ThreadPages = unsafe { made.as_ref() }?;
-        // It never fails: `link` always has a result.
-        let _ = ALL.fetch_update(Release, Relaxed, |newest| {
+        let link = |newest| {
             pages.next.store(newest, Relaxed);
             Some(made)
-        });
+        };
+        // It never fails: `link` always has a result.
+        let _ = ALL.fetch_update(Release, Relaxed, link);
         Some(pages)
     }
 
