@@ -68,7 +68,8 @@ fn circles_of(arrows: &Arrows) -> Vec<Circle> {
 pub fn room_circles(sources: &[Source], folder: &str) -> Vec<Circle> {
     let mut arrows: Arrows = BTreeMap::new();
     for ((from, to), name) in Package::new(sources, folder).arrows() {
-        let (from_room, to_room) = (room_of(&from), room_of(&to));
+        let from_room = room_of(&from);
+        let to_room = room_of(&to);
         if from_room != to_room && !matches!(from_room, "lib" | "main") {
             let label = format!("{name} in {from}");
             arrows.entry((from_room.to_owned(), to_room.to_owned())).or_insert(label);

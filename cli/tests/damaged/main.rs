@@ -246,11 +246,6 @@ fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
     if let Some(path) = std::env::var_os(DAMAGED) {
         return damage_each_word(Path::new(&path));
     }
-    if !is_in_full() {
-        println!(
-            "SKIPPED: damaged-words-in-full: one word in {STEP} is damaged; METASPY_LONG=1 damages each"
-        );
-    }
     recorded(SOUND, Profiler::new("market").method_profiler(Calls::default()));
     let kinds: [(&str, Profiler); 5] = [
         ("damaged-calls.spy", Profiler::new("market").method_profiler(Calls::default())),
@@ -287,13 +282,6 @@ fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
     });
 }
 
-/// Words of which one is damaged, unless all are wanted. It has no factor that [`NUMBERS`] has.
-const STEP: usize = 3;
-
-fn is_in_full() -> bool {
-    std::env::var_os("METASPY_LONG").is_some()
-}
-
 fn damage_each_word(path: &Path) {
     let sound = Store::open(&path.with_file_name(SOUND)).expect("it is whole");
     // Names and the like are made once.
@@ -302,14 +290,8 @@ fn damage_each_word(path: &Path) {
     let damaged = path.with_extension("damaged");
     let is_used = |at: &usize| whole[at * 8..at * 8 + 8].iter().any(|&byte| byte != 0);
     let used: Vec<usize> = (0..whole.len() / 8).filter(is_used).collect();
-    let step = if path.ends_with(SAMPLES) {
-        used.len().div_ceil(SAMPLED_WORDS)
-    } else if is_in_full() {
-        1
-    } else {
-        STEP
-    };
-    for &at in used.iter().step_by(step) {
+    let most = if path.ends_with(SAMPLES) { SAMPLED_WORDS } else { usize::MAX };
+    for &at in used.iter().step_by(used.len().div_ceil(most)) {
         let number = NUMBERS[at % NUMBERS.len()];
         let mut bytes = whole.clone();
         bytes[at * 8..at * 8 + 8].copy_from_slice(&number.to_le_bytes());

@@ -298,13 +298,8 @@ fn optimised_programs_that_abort_count_too() {
     );
     let is_off = counts.stderr.contains("Metaspy building without link-time optimisation");
     assert!(is_off && !counts.stderr.contains("-C lto"), "{}", counts.stderr);
-    // Each takes half a minute. Hooks that only count are optimised across crates in `entries`, too.
-    let mut builds = vec![("fat", &["--contexts"][..])];
-    match std::env::var_os("METASPY_LONG") {
-        Some(_) => builds.extend([("fat", &[][..]), ("thin", &["--contexts"]), ("thin", &[])]),
-        None => println!("SKIPPED: lto-in-full: one build of 4; METASPY_LONG=1 makes all"),
-    }
-    for (lto, contexts) in builds {
+    // Each takes a minute. Hooks that only count are optimised across crates in `entries`, too.
+    for (lto, contexts) in [("fat", &[][..]), ("thin", &["--contexts"])] {
         let line = ["run", "--release", "-v", "--config", &format!("profile.release.lto='{lto}'")];
         let did = package.metaspy(&[&line[..], contexts].concat());
         let is_on = did.stderr.contains(&format!("-C lto={lto}"));
