@@ -6,7 +6,7 @@
 
 use crate::Store;
 use crate::event::EventId;
-use crate::scan::blocks::{Block, Ring};
+use crate::ring::blocks::{Block, Ring};
 use metaspy_format::superblock::{self as sb, kept as row};
 use metaspy_format::{header, high, low};
 

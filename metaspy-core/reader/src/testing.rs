@@ -7,7 +7,7 @@ use memmap2::MmapOptions;
 
 use crate::Store;
 use crate::event::{EventId, Outcome};
-use crate::scan::blocks::BLOCK_WORDS;
+use crate::ring::blocks::BLOCK_WORDS;
 use metaspy_format::arena::{Entry, head, push_text};
 use metaspy_format::folder::{self, Cursor};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
@@ -288,7 +288,7 @@ impl Writer {
             let mut first = u64::MAX;
             let mut last = 0;
             let mut newest = 0;
-            let mut block = crate::scan::blocks::Block::boxed();
+            let mut block = crate::ring::blocks::Block::boxed();
             for place in places {
                 assert!(ring.load(place, &mut block), "the chunk is full");
                 first = first.min(block.head.base);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use metaspy_format::header;
 use metaspy_format::slot::Mark;
 
-use super::links::Links;
 use crate::Store;
 use crate::event::EventId;
 use crate::platform::lock::lock;
-use crate::scan::blocks::{Block, Ring};
+use crate::ring::blocks::{Block, Ring};
+use crate::ring::links::Links;
 
 impl Store {
     /// Returns the links that the window holds now. Reads only the chunks that changed since the

@@ -6,9 +6,9 @@
 //! eight bytes.
 
 use crate::Store;
-use crate::causes::chunk_index::ChunkIndex;
 use crate::event::EventId;
-use crate::scan::blocks::{Block, Record, Ring};
+use crate::ring::blocks::{Block, Record, Ring};
+use crate::ring::chunk_index::ChunkIndex;
 use metaspy_format::slot::Mark;
 use metaspy_format::{BLOCK_SLOTS, header};
 

@@ -2,10 +2,7 @@
 //! effects, and causes in other processes.
 
 mod all_links;
-pub(crate) mod chains;
-mod chunk_index;
 pub(crate) mod effects;
-pub(crate) mod links;
 pub(crate) mod reasons;
 pub(crate) mod remote;
 pub(crate) mod roots;

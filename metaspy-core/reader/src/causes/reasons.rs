@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use crate::causes::links::Links;
 use crate::event::EventId;
-use crate::scan::blocks::{Ring, Slot};
+use crate::ring::blocks::{Ring, Slot};
+use crate::ring::links::Links;
 
 /// Marker for the absence of a value.
 pub(crate) const NOTHING: u32 = u32::MAX;

@@ -2,7 +2,7 @@
 
 use crate::Store;
 use crate::event::{Event, EventId};
-use crate::scan::blocks::Ring;
+use crate::ring::blocks::Ring;
 use metaspy_format::slot::{Commit, Mark};
 use metaspy_format::{SLOT_WORDS, header, span, superblock as sb};
 

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use crate::causes::reasons::{GONE, Inheritance, NOTHING};
 use crate::event::EventId;
 use crate::platform::lock::lock;
-use crate::scan::blocks::Slot;
+use crate::ring::blocks::Slot;
 
 /// Least value that stands for a set of sites. Smaller values are sites.
 const FIRST_SET: u32 = 1 << 20;

@@ -1,9 +1,6 @@
 //! Events by value: the type [`Event`].
 
-pub(crate) mod details;
-pub(crate) mod rank;
 pub(crate) mod time;
-pub(crate) mod timeline;
 
 use metaspy_format::slot;
 pub use metaspy_format::{EventId, LaneId, ParseEventIdError};

@@ -6,16 +6,16 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
 use crate::Store;
-use crate::causes::links::Links;
 use crate::causes::reasons::{Reached, Reasons};
 use crate::event::{EventId, Outcome};
 use crate::filter::selector::Selector;
 use crate::filter::{Compare, Condition, Filter, SubjectCondition};
+use crate::measure::Measure;
 use crate::platform::lock::lock;
-use crate::scan::blocks::{Head, Ring, Slot};
-use crate::scan::chunks::{Chunk, Summary};
-use crate::scan::lanes::RecordedLane;
-use crate::tally::measure::Measure;
+use crate::ring::blocks::{Head, Ring, Slot};
+use crate::ring::chunks::{Chunk, Summary};
+use crate::ring::links::Links;
+use crate::store::lanes::RecordedLane;
 use metaspy_format::row::OTHERS;
 use metaspy_format::slot::{self, ALL_OUTCOMES};
 use metaspy_format::summary::bit;
@@ -554,7 +554,7 @@ fn lanes(store: &Store, name: &str) -> HashSet<u32> {
 
 /// Most recently compiled filters. A screen that is drawn again does not compile them again.
 #[derive(Default)]
-pub struct Compiled(Mutex<Vec<(Key, Arc<Matcher>)>>);
+struct Compiled(Mutex<Vec<(Key, Arc<Matcher>)>>);
 
 /// Key of a compiled filter: the filter, the levels that match if it has no `level:` term, and the
 /// number of lanes then.
@@ -568,7 +568,7 @@ impl Store {
     pub fn compile(&self, filter: &Filter, levels: RangeInclusive<u8>) -> Arc<Matcher> {
         // The table of lanes can grow without any other change.
         let key = (filter.clone(), levels, self.header().lanes_used);
-        let mut kept = lock(&self.compiled.0);
+        let mut kept = lock(&self.compiled.get::<Compiled>().0);
         if let Some((_, matcher)) = kept.iter().find(|(known, _)| *known == key) {
             return matcher.clone();
         }

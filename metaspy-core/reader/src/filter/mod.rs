@@ -9,7 +9,6 @@ mod error;
 pub mod matcher;
 mod parse;
 pub mod selector;
-pub(crate) mod violations;
 mod words;
 
 pub use error::FilterError;
@@ -23,7 +22,7 @@ use crate::event::Event;
 use crate::filter::matcher::{Matcher, Memory};
 use crate::filter::selector::Selector;
 use crate::names::RecordedKind;
-use crate::scan::blocks::{Head, Slot};
+use crate::ring::blocks::{Head, Slot};
 use metaspy_format::slot::{self, Flags};
 use metaspy_probe::Subject;
 

@@ -3,7 +3,7 @@
 use metaspy_format::{SLOT_WORDS, Words, slot};
 
 use crate::filter::matcher::{Matcher, Test};
-use crate::scan::blocks::{BLOCK_WORDS, Slot};
+use crate::ring::blocks::{BLOCK_WORDS, Slot};
 
 impl Matcher {
     /// Returns false if no event in a block with these words can match. Each condition on a single

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::event::EventId;
 use crate::merge::remap::{Input, MergedRing, find_sender};
 use crate::merge::watch::Watch;
-use crate::scan;
-use crate::scan::blocks::{BLOCK_WORDS, Block};
-use crate::tally::folds::Folds;
+use crate::parallel;
+use crate::ring::blocks::{BLOCK_WORDS, Block};
+use crate::ring::folds::Folds;
 use metaspy_format::nesting::OpenCall;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
 use metaspy_format::summary::{self, Summary};
@@ -39,8 +39,8 @@ impl Copier<'_> {
         let chunks: Vec<u64> = (0..self.input.places.div_ceil(CHUNK_BLOCKS as u64)).collect();
         let copy = |copied: &mut Copied, &chunk: &u64| self.copy_chunk(chunk, folds, copied);
         let (threads, watch) =
-            (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
-        let of_threads = scan::each_watched(&chunks, threads, Copied::default, copy, &watch);
+            (parallel::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
+        let of_threads = parallel::each_watched(&chunks, threads, Copied::default, copy, &watch);
         of_threads.into_iter().fold(Copied::default(), |all, of_thread| Copied {
             blocks: all.blocks + of_thread.blocks,
             events: all.events + of_thread.events,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::merge::clock::Crossing;
 use crate::merge::remap::{Input, find_sender};
-use crate::scan::blocks::Block;
+use crate::ring::blocks::Block;
 use metaspy_format::slot::Mark;
 
 /// Maximum number of sendings in memory. Further sendings use the start of the event, which is

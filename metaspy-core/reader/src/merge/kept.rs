@@ -8,9 +8,9 @@ use crate::Store;
 use crate::event::EventId;
 use crate::filter::Filter;
 use crate::merge::watch::Watch;
-use crate::scan;
-use crate::scan::blocks::{Block, Head, Record, Ring};
-use crate::tally::folds::Folds;
+use crate::parallel;
+use crate::ring::blocks::{Block, Head, Record, Ring};
+use crate::ring::folds::Folds;
 use metaspy_format::header;
 use metaspy_format::slot::{DETAIL_MAX, Mark, detail_slots};
 use metaspy_format::slot_set::SlotSet;
@@ -52,7 +52,7 @@ impl Kept {
             .collect();
         let state = || (SelectedSlots::new(), matcher.memory(store));
         let (threads, watch) =
-            (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
+            (parallel::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
         let select = |(found, memory): &mut (SelectedSlots, _), &chunk: &u64| {
             each_record(ring, folds, chunk, |head, record, at| {
                 if let Record::Event(slot) = record
@@ -67,7 +67,7 @@ impl Kept {
                 }
             });
         };
-        let found = scan::each_watched(&chunks, threads, state, select, &watch);
+        let found = parallel::each_watched(&chunks, threads, state, select, &watch);
         found
             .into_iter()
             .flat_map(|(found, _)| found)
@@ -81,9 +81,9 @@ impl Kept {
     fn add_marks(&mut self, ring: Ring<'_>, folds: &Folds) {
         let chunks: Vec<u64> =
             ring.chunks().into_iter().filter(|it| it.may_hold_marks()).map(|it| it.index).collect();
-        let found = scan::each(
+        let found = parallel::each(
             &chunks,
-            scan::threads_for(chunks.len()),
+            parallel::threads_for(chunks.len()),
             SelectedSlots::new,
             |found, &chunk| {
                 each_record(ring, folds, chunk, |head, record, at| {

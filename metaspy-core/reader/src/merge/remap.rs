@@ -7,7 +7,7 @@ use crate::Store;
 use crate::event::EventId;
 use crate::merge::clock::ClockLine;
 use crate::merge::kept::Kept;
-use crate::scan::blocks::Ring;
+use crate::ring::blocks::Ring;
 use metaspy_format::row::OTHERS;
 use metaspy_format::slot::EARLIER;
 use metaspy_format::{BLOCK_SLOTS, header};

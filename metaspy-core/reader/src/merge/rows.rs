@@ -1,8 +1,8 @@
 //! Rows of tallies, with the numbers of the merged recording.
 
 use crate::merge::remap::Input;
-use crate::tally::fold::RowWords;
-use crate::tally::folds::Folds;
+use crate::ring::fold::RowWords;
+use crate::ring::folds::Folds;
 use metaspy_format::row::{self, Again, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who};
 
 /// Rows of an input.

@@ -11,7 +11,7 @@ use super::{MergeError, TRIES, merge};
 use crate::Store;
 use crate::filter::Filter;
 use crate::open::Mapped;
-use crate::scan::blocks::{Block, Head};
+use crate::ring::blocks::{Block, Head};
 use crate::store::Medium;
 use metaspy_format::slot;
 use metaspy_format::summary::{SUMMARY_WORDS, Summary};

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::scan;
+use crate::parallel;
 
 /// Watcher of a copy.
 pub(super) struct Watch<'w> {
@@ -27,6 +27,6 @@ impl<'w> Watch<'w> {
 
     /// Returns true if the copy is stopped, or a part of an interrupted read.
     pub fn is_stopped(&self) -> bool {
-        self.is_stopped.get() || scan::is_interrupted()
+        self.is_stopped.get() || parallel::is_interrupted()
     }
 }

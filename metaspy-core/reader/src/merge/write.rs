@@ -12,7 +12,7 @@ use crate::merge::rows::Rows;
 use crate::merge::watch::Watch;
 use crate::merge::{MergeError, Plan, notes};
 use crate::open::absent_files::{IS_FOLLOWED, WAS_FOLLOWED};
-use crate::tally::folds::{FoldState, Folds};
+use crate::ring::folds::{FoldState, Folds};
 use metaspy_format::layout::{Area, Layout};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
 use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};

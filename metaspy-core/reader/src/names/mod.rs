@@ -2,10 +2,10 @@
 //!
 //! All text is sanitised here, and the size of the arena bounds its amount.
 
+mod definition;
 pub mod program;
 pub mod relations;
 pub(crate) mod sanitise;
-pub(crate) mod subject;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{Ordering, fence};
@@ -330,7 +330,7 @@ impl Names {
                 self.lanes.insert(a, text(0));
             }
             Entry::Table => {
-                if let Some(def) = crate::profiles::parse(&text(0)) {
+                if let Some(def) = definition::parse(&text(0)) {
                     self.tables.insert(a, def);
                 }
             }

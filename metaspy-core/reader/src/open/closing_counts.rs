@@ -1,8 +1,8 @@
 //! Counts that a recording had when it was closed. Verification compares them with the present
 //! counts.
 
-use crate::scan::blocks::Ring;
-use crate::tally::folds::Folds;
+use crate::ring::blocks::Ring;
+use crate::ring::folds::Folds;
 use metaspy_format::layout::Layout;
 use metaspy_format::row::COUNT;
 use metaspy_format::superblock as sb;

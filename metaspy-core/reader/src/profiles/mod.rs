@@ -24,7 +24,6 @@
 //! Rows exist only for methods with written values, so a method that never ran has no row. The
 //! number of executions is no column; it is the count of the method's [tally](crate::Store::tally).
 
-mod definition;
 mod raw;
 mod tick_ns;
 mod united;
@@ -42,7 +41,6 @@ use tick_ns::TickNs;
 pub use metaspy_format::profile::{Column, ColumnKind, KeyKind, Merge, TypeKey};
 pub use value::Value;
 
-pub(crate) use definition::parse;
 pub(crate) use raw::RawTable;
 pub(crate) use united::DeclaredTable;
 

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use crate::scan::blocks::{BLOCK_WORDS, Ring};
-use crate::tally::folds::Folds;
-use crate::tally::row_table::{Key, Table};
+use crate::ring::blocks::{BLOCK_WORDS, Ring};
+use crate::ring::folds::Folds;
+use crate::ring::row_table::{Key, Table};
 use metaspy_format::row::OTHERS;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark};
 use metaspy_format::{BLOCK_SLOTS, SLOT_WORDS, Words, header};

@@ -7,8 +7,8 @@
 
 use crate::Store;
 use crate::event::{EventId, LaneId, Outcome};
-use crate::scan::blocks::{Head, Record, Ring, Slot};
-use crate::scan::lanes::LaneBlocks;
+use crate::ring::blocks::{Head, Record, Ring, Slot};
+use crate::store::lanes::LaneBlocks;
 use metaspy_probe::{SiteId, Subject};
 
 /// Maximum number of nested events that are followed. A deeper event counts as the deepest followed

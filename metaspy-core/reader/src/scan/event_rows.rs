@@ -1,7 +1,7 @@
 //! Numbers of the subjects of resolved events, and of their pairs of site and subject.
 
+use crate::ring::row_table::{Key, Table};
 use crate::scan::resolved::ResolvedEvent;
-use crate::tally::row_table::{Key, Table};
 use metaspy_format::row::OTHERS;
 use metaspy_format::{high, join, low};
 use metaspy_probe::{KindId, SiteId, Subject};

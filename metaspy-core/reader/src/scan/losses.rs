@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::Store;
 use crate::event::LaneId;
-use crate::scan::blocks::{Block, Head, Ring};
+use crate::ring::blocks::{Block, Head, Ring};
 
 /// Time in which a lane found no room for events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use crate::scan::blocks::{Block, Head, Slot};
-use crate::scan::chunks::Chunk;
+use crate::ring::blocks::{Block, Head, Slot};
+use crate::ring::chunks::Chunk;
 use crate::{Event, LaneId, Outcome, Store};
 use metaspy_format::slot;
 use metaspy_format::summary::bit;

@@ -1,7 +1,7 @@
 //! The walk along a chain of causes to the unit of work of an event.
 
 use crate::event::EventId;
-use crate::scan::blocks::{Ring, Slot};
+use crate::ring::blocks::{Ring, Slot};
 use crate::scan::resolved::UnitOfWork;
 use metaspy_probe::SiteId;
 

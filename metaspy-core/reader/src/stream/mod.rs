@@ -10,11 +10,8 @@
 
 mod receive;
 mod send;
-mod state;
 #[cfg(test)]
 mod tests;
 
 pub use receive::{Receiver, StreamError};
 pub use send::Sender;
-
-pub(crate) use state::StreamState;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::merge::output::temporary_file;
 use crate::platform::map;
-use crate::stream::StreamState;
+use crate::store::stream_state::StreamState;
 use crate::{EndState, OpenError, Store, debug_as_message};
 use metaspy_format::stream::{self, Frame, HEAD_WORDS, HEADER_WORDS, Head};
 use metaspy_format::{Region, SLOT_WORDS, header, superblock as sb};

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use crate::scan::blocks::BLOCK_WORDS;
-use crate::tally::folds::FoldState;
+use crate::ring::blocks::BLOCK_WORDS;
+use crate::ring::folds::FoldState;
 use crate::{EndState, Layout, Ring, Store};
 use metaspy_format::hash::scatter;
 use metaspy_format::row::ROW_WORDS;

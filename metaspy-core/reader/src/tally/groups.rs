@@ -11,13 +11,13 @@
 //! for each package around its site. More room for events (`METASPY_BUDGET`) keeps the total exact.
 
 use crate::Store;
-use crate::causes::links::Links;
 use crate::event::{EventId, Outcome};
 use crate::filter::Filter;
-use crate::scan::blocks::{Block, Record};
+use crate::measure::Measure;
+use crate::ring::blocks::{Block, Record};
+use crate::ring::links::Links;
 use crate::tally::aggregate::PartialTally;
 use crate::tally::cover::{Cover, Covers};
-use crate::tally::measure::Measure;
 use crate::tally::{By, Scope, Tally};
 use metaspy_format::slot::{self, Mark};
 

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::Store;
 use crate::filter::matcher::Matcher;
-use crate::tally::fold::RowWords;
-use crate::tally::folds::Folds;
-use crate::tally::row_table::ROWS_MAX;
+use crate::ring::fold::RowWords;
+use crate::ring::folds::Folds;
+use crate::ring::row_table::ROWS_MAX;
 use crate::tally::{By, Scope, Tally, TallyRow, contains_epoch};
 use metaspy_format::row::{OTHERS, Who};
 use metaspy_probe::Subject;

@@ -5,14 +5,11 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod bounds;
+pub(crate) mod chains;
 mod cover;
 pub(crate) mod first_rows;
-pub(crate) mod fold;
-pub(crate) mod folds;
 pub(crate) mod groups;
 mod lower_bounds;
-pub(crate) mod measure;
-pub(crate) mod row_table;
 pub(crate) mod self_time;
 pub(crate) mod shares;
 pub(crate) mod totals;
@@ -22,19 +19,20 @@ use std::ops::{Range, RangeInclusive};
 use std::time::{Duration, Instant};
 
 use crate::Store;
-use crate::causes::links::Links;
 use crate::causes::roots::Roots;
 use crate::event::EventId;
 use crate::filter::Filter;
 use crate::filter::matcher::{Matcher, Members};
-use crate::names::subject::OTHERS_KIND;
-use crate::scan::blocks::Ring;
-use crate::scan::{self, Levels, SubjectCounts};
+use crate::measure::Measure;
+use crate::parallel;
+use crate::ring::blocks::Ring;
+use crate::ring::fold::{RowWords, Source};
+use crate::ring::folds::Folds;
+use crate::ring::links::Links;
+use crate::scan::{Levels, SubjectCounts};
+use crate::store::subject::OTHERS_KIND;
 use crate::tally::aggregate::{Aggregation, PartialTally};
 use crate::tally::first_rows::Share;
-use crate::tally::fold::{RowWords, Source};
-use crate::tally::folds::Folds;
-use crate::tally::measure::Measure;
 use crate::tally::shares::Shares;
 use metaspy_format::row::{self, Again};
 use metaspy_format::slot::ALL_OUTCOMES;
@@ -467,8 +465,8 @@ fn contains_epoch(epochs: &Range<u32>, epoch: u32) -> bool {
 
 fn counts_by_site(ring: Ring<'_>, folds: &Folds, levels: Levels) -> PartialTally {
     let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
-    let threads = scan::threads_for(chunks.len());
-    let parts = scan::each(&chunks, threads, Vec::new, |counts, &chunk| {
+    let threads = parallel::threads_for(chunks.len());
+    let parts = parallel::each(&chunks, threads, Vec::new, |counts, &chunk| {
         ring.count_sites(chunk, folds, levels, counts);
     });
     let mut part = PartialTally::new();
@@ -483,8 +481,8 @@ fn counts_by_site(ring: Ring<'_>, folds: &Folds, levels: Levels) -> PartialTally
 
 fn counts_by_subject(ring: Ring<'_>, folds: &Folds, levels: Levels) -> PartialTally {
     let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
-    let threads = scan::threads_for(chunks.len());
-    let parts = scan::each(&chunks, threads, SubjectCounts::new, |counts, &chunk| {
+    let threads = parallel::threads_for(chunks.len());
+    let parts = parallel::each(&chunks, threads, SubjectCounts::new, |counts, &chunk| {
         ring.count_subjects(chunk, folds, levels, counts);
     });
     let mut parts = parts.into_iter();

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::event::{EventId, Outcome};
-use crate::scan::blocks::{Head, Ring, Slot};
+use crate::ring::blocks::{Head, Ring, Slot};
 
 /// Maximum number of nested events, and of concurrent async calls. Beyond this, self time is not
 /// exact.

@@ -1,6 +1,6 @@
 //! Shares: the part of all calls, and of their time, that a row has.
 
-use crate::tally::measure::Measure;
+use crate::measure::Measure;
 
 /// Whole that rows are parts of.
 ///

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::causes::links::Links;
 use crate::causes::roots::Roots;
 use crate::event::{EventId, Outcome};
+use crate::ring::folds::Folds;
+use crate::ring::links::Links;
 use crate::tally::aggregate::Aggregation;
 use crate::tally::first_rows::Share;
-use crate::tally::folds::Folds;
 use crate::testing::Draft;
 use crate::{By, ChainFrame, DetailLevel, Filter, Scope, Store, Tally};
 use metaspy_format::arena::Entry;

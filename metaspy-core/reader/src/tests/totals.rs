@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::causes::links::Links;
 use crate::causes::roots::Roots;
+use crate::ring::folds::Folds;
+use crate::ring::links::Links;
 use crate::tally::aggregate::Aggregation;
 use crate::tally::first_rows::Share;
-use crate::tally::folds::Folds;
 use crate::testing::Draft;
 use crate::{By, DetailLevel, Event, Filter, Scope, SiteGroups, Store, Tally};
 use metaspy_format::nesting::{OpenCall, Unnamed};

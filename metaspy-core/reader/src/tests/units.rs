@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use crate::scan::chunks::Unit;
+use crate::ring::chunks::Unit;
 use crate::testing::Draft;
 use metaspy_format::CHUNK_BLOCKS;
 

@@ -1,8 +1,8 @@
 //! Expectations of more events than one thread checks.
 
-use crate::event::timeline::Position;
 use crate::filter::Filter;
 use crate::testing::{Draft, Writer};
+use crate::timeline::Position;
 
 #[test]
 fn several_threads_find_the_oldest_events_that_violate_an_expectation() {

@@ -11,9 +11,9 @@ use crate::event::Outcome;
 use crate::open::closing_counts::ClosingCounts;
 use crate::open::header::EndState;
 use crate::open::missing;
-use crate::scan;
-use crate::scan::blocks::{Block, Ring, Slot};
-use crate::tally::folds::Folds;
+use crate::parallel;
+use crate::ring::blocks::{Block, Ring, Slot};
+use crate::ring::folds::Folds;
 use crate::tally::totals::Totals;
 use crate::units::counted;
 use crate::verify::empty_places::EmptyPlaces;
@@ -121,9 +121,9 @@ impl Store {
         let ended = self.end_state();
         let folds = ring.folds();
         let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
-        let found = scan::each(
+        let found = parallel::each(
             &chunks,
-            scan::threads_for(chunks.len()),
+            parallel::threads_for(chunks.len()),
             VerifiedChunks::default,
             |found, &chunk| {
                 self.verify_chunk(chunk, ended == EndState::Live, &folds, found);

@@ -7,19 +7,20 @@ mod partial_tally;
 
 use std::sync::Arc;
 
-use crate::causes::links::Links;
 use crate::causes::reasons::{NOTHING, Reached, Reasons};
 use crate::causes::roots::Roots;
 use crate::event::{EventId, Outcome};
 use crate::filter::matcher::{DirectCause, Matcher, Memory};
-use crate::scan::blocks::{Block, Head, MarkSlot, Record, Ring, Slot};
-use crate::scan::chunks::Unit;
-use crate::scan::{self, Levels};
+use crate::measure::Measure;
+use crate::parallel;
+use crate::ring::blocks::{Block, Head, MarkSlot, Record, Ring, Slot};
+use crate::ring::chunks::Unit;
+use crate::ring::folds::Folds;
+use crate::ring::links::Links;
+use crate::ring::row_table::Table;
+use crate::scan::Levels;
 use crate::tally::cover::{Cover, Covers};
 use crate::tally::first_rows::Share;
-use crate::tally::folds::Folds;
-use crate::tally::measure::Measure;
-use crate::tally::row_table::Table;
 use crate::tally::self_time::{NO_ROW, Polled, SelfTimes};
 use crate::tally::shares::Shares;
 use crate::tally::{By, NO_CAUSE, REMOTE_CAUSE, Scope};
@@ -122,9 +123,9 @@ impl<'a> Aggregation<'a> {
     pub fn counts(&self) -> PartialTally {
         let chunks = self.ring.chunks().into_iter().filter(|chunk| self.matcher.wants_chunk(chunk));
         let units: Vec<Unit> = chunks.map(Unit::Chunk).collect();
-        let threads = scan::threads_for(units.len());
+        let threads = parallel::threads_for(units.len());
         let wanted = |place: &u64| self.matcher.wants_words(self.ring.block(*place));
-        let workers = scan::each(
+        let workers = parallel::each(
             &units,
             threads,
             || self.worker(None),
@@ -140,7 +141,7 @@ impl<'a> Aggregation<'a> {
         self.on_threads(if has_asyncs || self.share.is_part() {
             1
         } else {
-            scan::threads_for(self.ring.chunk_count() as usize)
+            parallel::threads_for(self.ring.chunk_count() as usize)
         })
     }
 
@@ -149,7 +150,7 @@ impl<'a> Aggregation<'a> {
         let units = self.ring.units();
         let stretches: Vec<(usize, &[Unit])> =
             units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();
-        let workers = scan::each(
+        let workers = parallel::each(
             &stretches,
             threads,
             || Some(Vec::new()),
@@ -173,7 +174,7 @@ impl<'a> Aggregation<'a> {
     /// of a lane at its beginning are unclear.
     fn stretch(&self, units: &[Unit], is_first: bool) -> Option<Worker<'a>> {
         let mut worker = self.worker(Some(SelfTimes::new(self.asyncs)));
-        for unit in units.iter().take_while(|_| !scan::is_interrupted()) {
+        for unit in units.iter().take_while(|_| !parallel::is_interrupted()) {
             if !is_first {
                 self.enter_lanes(&mut worker, *unit)?;
             }

@@ -1,10 +1,10 @@
 //! Rows from a part of the events, and the tally that they become.
 
 use crate::causes::roots::Roots;
+use crate::measure::Measure;
+use crate::ring::row_table::{Key, Table};
 use crate::tally::aggregate::{Cell, PartialTally};
 use crate::tally::first_rows::Share;
-use crate::tally::measure::Measure;
-use crate::tally::row_table::{Key, Table};
 use crate::tally::self_time::NO_ROW;
 use crate::tally::shares::Shares;
 use crate::tally::{By, DetailLevel, Tally, TallyRow};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::scan::blocks::{Head, Ring};
+use crate::ring::blocks::{Head, Ring};
 use metaspy_format::header;
 use metaspy_format::profile::bits;
 pub use metaspy_format::summary::Summary;

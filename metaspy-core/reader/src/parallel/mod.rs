@@ -1,10 +1,13 @@
 //! Work on many items by several threads.
 
+pub(crate) mod interrupt;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::platform::own_thread::without_signals;
-use crate::scan::interrupt;
+
+pub(crate) use interrupt::is_interrupted;
 
 /// Maximum number of threads. More threads do not make memory faster.
 const THREADS_MAX: usize = 16;

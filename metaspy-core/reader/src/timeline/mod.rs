@@ -3,6 +3,10 @@
 //! The lanes are merged block by block. Summaries and headers show which chunks and blocks can be
 //! skipped, so the cost of a page does not depend on the size of the recording.
 
+pub(crate) mod details;
+pub(crate) mod rank;
+pub(crate) mod violations;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -10,8 +14,8 @@ use crate::Store;
 use crate::event::{Event, EventId};
 use crate::filter::Filter;
 use crate::filter::matcher::{Matcher, Memory};
-use crate::scan;
-use crate::scan::blocks::{Block, Head, Ring, Slot};
+use crate::parallel;
+use crate::ring::blocks::{Block, Head, Ring, Slot};
 
 /// Position in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -298,7 +302,7 @@ impl<'a, D: Direction> Merge<'a, D> {
                     return self.stop_at(near);
                 }
                 Some(near) if chunk == Some(near) => {
-                    if scan::is_interrupted() {
+                    if parallel::is_interrupted() {
                         return Step::End;
                     }
                     self.open_chunk();

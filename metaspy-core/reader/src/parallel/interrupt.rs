@@ -79,7 +79,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
-    use crate::scan;
+    use crate::parallel;
 
     #[test]
     fn the_threads_of_a_scan_end_when_the_read_is_interrupted() {
@@ -90,7 +90,7 @@ mod tests {
             let counting = asked.clone();
             let goes_on = Arc::new(move || counting.fetch_add(1, Ordering::Relaxed) < 100);
             let scan = || {
-                scan::each(
+                parallel::each(
                     &items,
                     threads,
                     || (),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::scan;
-use crate::scan::blocks::Ring;
+use crate::parallel;
+use crate::ring::blocks::Ring;
 
 /// Maximum number of runs, before they are merged.
 const RUNS_MAX: usize = 16;
@@ -12,7 +12,7 @@ const CHUNKS_PER_REPORT: usize = 512;
 
 /// Entries of chunks. Clones are cheap.
 #[derive(Clone)]
-pub(super) struct ChunkIndex<T> {
+pub(crate) struct ChunkIndex<T> {
     /// Stamp that each chunk had when it was indexed; 0 = it had no summary, and the next update
     /// indexes it again.
     stamps: Vec<u64>,
@@ -70,13 +70,22 @@ impl<T: Copy + Ord + Send> ChunkIndex<T> {
                 return false;
             }
             let nothing = || ScannedEntries { settled: Vec::new(), fresh: Vec::new() };
-            let read = scan::each(part, scan::threads_for(part.len()), nothing, |found, &chunk| {
-                entries(
-                    chunk,
-                    if stamps[chunk as usize] == 0 { &mut found.fresh } else { &mut found.settled },
-                );
-            });
-            if scan::is_interrupted() {
+            let read = parallel::each(
+                part,
+                parallel::threads_for(part.len()),
+                nothing,
+                |found, &chunk| {
+                    entries(
+                        chunk,
+                        if stamps[chunk as usize] == 0 {
+                            &mut found.fresh
+                        } else {
+                            &mut found.settled
+                        },
+                    );
+                },
+            );
+            if parallel::is_interrupted() {
                 return false;
             }
             for found in read {

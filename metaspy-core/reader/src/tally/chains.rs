@@ -8,7 +8,7 @@ use crate::Store;
 use crate::causes::reasons::{FIRST_SPECIAL, GONE, Inheritance, NOTHING, Reasons};
 use crate::event::EventId;
 use crate::filter::Filter;
-use crate::scan::blocks::{Block, Record, Slot};
+use crate::ring::blocks::{Block, Record, Slot};
 use crate::tally::self_time::{NO_ROW, SelfTimes};
 use metaspy_format::slot::{self, Mark, SPAN_MAX};
 use metaspy_probe::SiteId;

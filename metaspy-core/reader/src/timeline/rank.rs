@@ -2,9 +2,9 @@
 //! M".
 
 use crate::Store;
-use crate::event::timeline::Position;
-use crate::scan::chunks::Chunk;
-use crate::tally::folds::Folds;
+use crate::ring::chunks::Chunk;
+use crate::ring::folds::Folds;
+use crate::timeline::Position;
 
 /// Rank of a position among all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

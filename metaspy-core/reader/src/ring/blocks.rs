@@ -6,7 +6,7 @@
 use std::sync::atomic::{Ordering, fence};
 
 use crate::event::{Event, EventId, LaneId, Outcome};
-use crate::tally::folds::Folds;
+use crate::ring::folds::Folds;
 use metaspy_format::layout::Layout;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Flags, Mark};
 use metaspy_format::{BLOCK_BYTES, BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, Words, header};

@@ -6,8 +6,8 @@
 //! the others are stored, and the row of the event in progress has the words that the folder noted
 //! before.
 
-use crate::scan::blocks::Ring;
-use crate::tally::fold::RowWords;
+use crate::ring::blocks::Ring;
+use crate::ring::fold::RowWords;
 use metaspy_format::folder::{self, ALL, Cursor};
 use metaspy_format::row::{COUNT, ROW_WORDS};
 use metaspy_format::slot::{self, Mark};

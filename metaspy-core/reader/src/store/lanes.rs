@@ -3,8 +3,8 @@
 use crate::Store;
 use crate::event::{Event, LaneId};
 use crate::names::sanitise::sanitised_bytes;
-use crate::scan::blocks::{Block, Head, Ring};
-use crate::scan::chunks::Unit;
+use crate::ring::blocks::{Block, Head, Ring};
+use crate::ring::chunks::Unit;
 use metaspy_format::header;
 use metaspy_format::superblock::{self as sb, lane as row};
 

@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use crate::event::Outcome;
-use crate::scan::blocks::Ring;
-use crate::tally::folds::Folds;
-use crate::tally::measure::Measure;
+use crate::measure::Measure;
+use crate::ring::blocks::Ring;
+use crate::ring::folds::Folds;
 use metaspy_format::row::array::{Key, Shape};
 use metaspy_format::row::{
     Again, CANCELLED_RUNNING, COUNT, FAILED_PANICKED, FREED, KEY, MAX, ROW_WORDS, TIMED, TOTAL,

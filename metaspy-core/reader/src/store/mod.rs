@@ -1,6 +1,12 @@
 //! Recordings as they are read. Events, names, times and tallies are methods of [`Store`]; their
 //! code lies in the other modules.
 
+pub(crate) mod derived;
+pub(crate) mod lanes;
+pub(crate) mod merged;
+pub(crate) mod stream_state;
+pub(crate) mod subject;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,19 +14,19 @@ use metaspy_format::layout::Layout;
 use metaspy_format::{Region, Words, superblock as sb};
 use metaspy_probe::{KindId, SiteId, Subject};
 
-use crate::causes::links::KnownLinks;
 use crate::event::time::Time;
-use crate::filter::matcher::Compiled;
-use crate::merge::Merged;
 use crate::names::Names;
 use crate::open::Mapped;
 use crate::platform::process;
-use crate::scan::blocks::{BLOCK_WORDS, Ring};
-use crate::stream::StreamState;
+use crate::ring::blocks::{BLOCK_WORDS, Ring};
+use crate::ring::links::KnownLinks;
 use crate::{
     AbsentFiles, EndState, Event, Header, OpenError, Outcome, Program, RecordedEpoch, RecordedKind,
     RecordedSite, RecordedView, Relation, open,
 };
+use derived::Derived;
+use merged::Merged;
+use stream_state::StreamState;
 
 /// Recording as it is read. Clones are cheap, and share the names that had been read when they were
 /// made.
@@ -51,7 +57,7 @@ pub struct Store {
     pub(crate) time: Arc<Time>,
     pub(crate) missing: Arc<Vec<String>>,
     /// Filters that were compiled with the current names.
-    pub(crate) compiled: Arc<Compiled>,
+    pub(crate) compiled: Arc<Derived>,
     pub(crate) links: Arc<KnownLinks>,
 }
 

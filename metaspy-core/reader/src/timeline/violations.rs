@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::Store;
 use crate::event::Event;
-use crate::event::timeline::{Key, keyed_events};
 use crate::filter::Filter;
 use crate::filter::matcher::Memory;
-use crate::scan;
-use crate::scan::blocks::{Block, Head, Slot};
-use crate::scan::chunks::Chunk;
+use crate::parallel;
+use crate::ring::blocks::{Block, Head, Slot};
+use crate::ring::chunks::Chunk;
+use crate::timeline::{Key, keyed_events};
 
 /// Events that violate an expectation; see [`Store::violations`].
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ impl Store {
         };
         let mut found = Violations { exact: true, ..Violations::default() };
         let mut oldest = BTreeMap::new();
-        for part in scan::each(&chunks, scan::threads_for(chunks.len()), checks, check) {
+        for part in parallel::each(&chunks, parallel::threads_for(chunks.len()), checks, check) {
             found.checked += part.checked;
             found.violated += part.violated;
             found.exact &= part.memories.iter().all(|memory| !memory.is_incomplete());

@@ -4,19 +4,19 @@ use std::sync::{Arc, Mutex};
 
 use metaspy_format::BLOCK_SLOTS;
 
-use crate::causes::chunk_index::ChunkIndex;
 use crate::event::EventId;
+use crate::ring::chunk_index::ChunkIndex;
 
 /// All links of a recording, from effect to reason. Clones are cheap.
 ///
 /// [`Store::links`](crate::Store::links) finds the links of one event in its blocks. `Links` serve
 /// walks over many events.
 #[derive(Clone)]
-pub struct Links(pub(super) ChunkIndex<(u64, u64)>);
+pub struct Links(pub(crate) ChunkIndex<(u64, u64)>);
 
 /// Links of a recording that have been read so far. Filters share them.
 #[derive(Default)]
-pub(crate) struct KnownLinks(pub(super) Mutex<Option<Arc<Links>>>);
+pub(crate) struct KnownLinks(pub(crate) Mutex<Option<Arc<Links>>>);
 
 impl Links {
     /// Returns an empty set of links.

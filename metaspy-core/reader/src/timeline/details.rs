@@ -5,8 +5,8 @@
 
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::names::sanitise::sanitised;
-use crate::scan::blocks::{Block, MarkSlot};
-use crate::scan::lanes::LaneBlocks;
+use crate::ring::blocks::{Block, MarkSlot};
+use crate::store::lanes::LaneBlocks;
 use crate::{Sent, Store};
 use metaspy_format::detail::{self, Detail};
 use metaspy_format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
