@@ -4,8 +4,6 @@ pub mod causality;
 mod ends;
 mod labels;
 pub mod remote;
-pub mod site;
-pub mod subject;
 
 #[doc(hidden)]
 pub use ends::{when_ended, when_gone};

@@ -9,7 +9,7 @@ use std::alloc::Layout;
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, compiler_fence};
+use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};
 
 use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site, hash, object_word};
 
@@ -20,6 +20,7 @@ use crate::recorder::cached_observers::{CachedCell, CachedObservers};
 use crate::recorder::counter::Counter;
 use crate::recorder::entry_cells::Entries;
 use crate::recorder::spare_cells as spare;
+use crate::site::LINKED;
 
 /// Copies of the probe in a program whose counters a thread can use: the graph's own, and the two
 /// flavours that woven crates call.
@@ -30,10 +31,6 @@ const OFTEN: u64 = 128;
 /// The further cells of a thread: 64 KiB, taken when calls at one site are about several objects. A
 /// power of two.
 const FURTHER_CELLS: usize = 1024;
-
-/// How many sites the linker collected: they have the first numbers, from 1 on, and only they have
-/// cells. Set once, before any of them is armed.
-pub(crate) static LINKED: AtomicUsize = AtomicUsize::new(0);
 
 /// The cells of a thread, made when it first counts a call of a linked site.
 pub struct Cells {

@@ -9,12 +9,12 @@ use crate::format::slot::{self, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, row, superblock as sb};
 use crate::recorder::begin::{About, Begun, COUNTED, LOST, mark};
 use crate::recorder::busy::Busy;
-use crate::recorder::entered::is_entered;
 use crate::recorder::folder::Inside;
 use crate::recorder::lane::{self, Lane, NO_ROW};
 use crate::recorder::log::{Log, current, log_of};
 use crate::recorder::outliving_events;
 use crate::recorder::protocol::end_elsewhere;
+use crate::site::is_entered;
 
 /// Ends an event of this thread, and puts the thread back into the event before it.
 ///

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::platform::fork_gate::Unforked;
 use crate::platform::lock::lock;
 use crate::recorder::log::{Log, Named};
-use crate::site::Site;
+use crate::site::{self, Site};
 
 /// Reacts to changes of the log. Each method does nothing unless it is overridden.
 pub trait Listener: Sync {
@@ -73,6 +73,7 @@ static LISTENERS: [OnceLock<&'static dyn Listener>; 7] = [const { OnceLock::new(
 pub fn listen(module: Module, listener: &'static dyn Listener) {
     let _unforked = Unforked::begin();
     LISTENERS[module as usize].get_or_init(|| listener);
+    site::watch_registrations(site_registered);
 }
 
 fn all() -> impl Iterator<Item = &'static dyn Listener> {
@@ -101,7 +102,7 @@ pub(super) fn epoch_began() {
     all().for_each(|listener| listener.epoch_began());
 }
 
-pub fn site_registered(site: &'static Site) {
+fn site_registered(site: &'static Site) {
     all().for_each(|listener| listener.site_registered(site));
 }
 

@@ -12,9 +12,9 @@ use crate::format::slot::{self, FIRST_MARK, Mark};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS};
 use crate::platform::own_pages;
 use crate::recorder::begin::{About, Begun, block_cells};
-use crate::recorder::entered::is_entered;
 use crate::recorder::folder::Inside;
 use crate::recorder::lane::Lane;
+use crate::site::is_entered;
 
 /// Maximum number of events that outlive their block. A thread that may have more begins no further
 /// lean events.

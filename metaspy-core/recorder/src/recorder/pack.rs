@@ -27,13 +27,13 @@ use crate::format::profile::page as table_page;
 use crate::format::row::{self, ROW_WORDS, page};
 use crate::format::superblock::{self as sb, calibration, lane};
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
+use crate::identity::{copy_of, remove_dead};
 use crate::platform::lock::lock;
 use crate::recorder::level::Level;
-use crate::recorder::log::Log;
+use crate::recorder::log::{Log, has_file};
 use crate::recorder::own_file::OwnFile;
 use crate::recorder::protocol::claim;
 use crate::recorder::tables::Tables;
-use crate::recording::{copy_of, remove_dead};
 use crate::store::Ring;
 
 /// A file is packed if that makes it this many times shorter.
@@ -199,7 +199,7 @@ impl Log {
     /// Writes the packed file and puts it in the place of the file.
     fn replace_file(&self, own: &OwnFile, plan: &Plan) -> io::Result<OwnFile> {
         let path = copy_of(own.path());
-        remove_dead(&path)?;
+        remove_dead(&path, has_file)?;
         let packed = OwnFile::create(&path)?;
         let replaced = self.write_packed(own.get()?, packed.get()?, plan);
         let replaced = replaced.and_then(|()| std::fs::rename(&path, own.path()));

@@ -14,6 +14,7 @@ use crate::format::Policy;
 use crate::format::arena::Entry;
 use crate::format::layout::{Area, LARGEST, Layout, SMALLEST};
 use crate::format::{CHUNK_BLOCKS, Region, span, superblock as sb};
+use crate::identity::{self, BUSY};
 use crate::platform::lock::lock;
 use crate::platform::{self, map, uncounted_thread, warn};
 use crate::recorder::arena::Draft;
@@ -26,7 +27,7 @@ use crate::recorder::keep::places::KeptPlaces;
 use crate::recorder::keep::{self, Rules};
 use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
-use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NUMBERS, Named, current};
+use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NUMBERS, Named, current, has_file};
 use crate::recorder::next_epoch::next_epoch;
 use crate::recorder::own_file::OwnFile;
 use crate::recorder::own_words::OwnWords;
@@ -35,7 +36,6 @@ use crate::recorder::stale_summaries::StaleSummaries;
 use crate::recorder::start_error::StartError;
 use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::tally_page::Page;
-use crate::recording::BUSY;
 
 /// The place of a log.
 #[derive(Clone, Debug)]
@@ -222,7 +222,7 @@ fn in_file(spec: &Spec, path: &Path, serial: u64) -> Result<Log, StartError> {
     let layout = Layout::with_room(spec.budget, spec.policy, spec.linked_names.unwrap_or(0));
     let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
     // Before the file exists, so that it is empty for no longer than it must.
-    let first_bytes = crate::recording::first_bytes();
+    let first_bytes = identity::first_bytes();
     if layout.total_bytes() as u64 > platform::process::largest_file() {
         return Err(failed(io::ErrorKind::FileTooLarge.into()));
     }
@@ -258,7 +258,7 @@ fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
 /// Creates the file of a recording in the place of that of an ended process.
 fn new_file(path: &Path) -> io::Result<OwnFile> {
     // Another process may still read the old recording, so it is unlinked and not overwritten.
-    crate::recording::remove_dead(path)?;
+    identity::remove_dead(path, has_file)?;
     OwnFile::create(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => io::Error::new(io::ErrorKind::ResourceBusy, BUSY),
         _ => error,
@@ -364,7 +364,7 @@ impl Log {
             "name": name,
             "path": path.to_string_lossy(),
             "arguments": arguments(),
-            "build_id": crate::recording::build_id(&path),
+            "build_id": identity::build_id(&path),
             "boot": platform::process::boot_id(),
             "version": env!("CARGO_PKG_VERSION"),
         });

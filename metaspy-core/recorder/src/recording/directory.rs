@@ -14,9 +14,9 @@ use metaspy_reader::control::socket_of;
 use metaspy_reader::files::input::open_unnoted;
 use metaspy_reader::platform::writer_lock;
 
+use crate::identity::{Writer, copy_of, remove_dead, writer_of};
 use crate::platform::process;
-use crate::recorder::StartError;
-use crate::recording::identity::{Writer, copy_of, remove_dead, writer_of};
+use crate::recorder::{StartError, has_file};
 
 /// Maximum bytes of all recordings of ended processes. The oldest are removed first, but none of
 /// the current run.
@@ -194,7 +194,7 @@ fn remove_ended(path: &Path) -> std::io::Result<bool> {
     }
     // Of a process that was killed.
     let _ = fs::remove_file(socket_of(path));
-    let _ = remove_dead(&copy_of(path));
+    let _ = remove_dead(&copy_of(path), has_file);
     match fs::remove_file(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         removed => removed.map(|()| true),

@@ -1,16 +1,14 @@
 //! Recordings: everything that one run emitted, in memory or in a `.spy` file.
 
 mod directory;
-mod identity;
 mod names;
 mod requested;
 mod rotation;
 mod unrecorded;
 
+pub use crate::identity::is_recording;
 pub use crate::recorder::StartError;
 pub use directory::{Cleaned, Listed, clean, directory, find, list, refusal, removed_from, run};
-pub use identity::is_recording;
-pub(crate) use identity::{BUSY, build_id, copy_of, first_bytes, remove_dead};
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;

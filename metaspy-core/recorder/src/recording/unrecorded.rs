@@ -13,8 +13,8 @@ use std::fs;
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::model::site;
 use crate::platform::process;
+use crate::site;
 
 /// The directory in the target directory of `cargo metaspy`. Each program has a file in it, whose
 /// content changes with every start.

@@ -21,11 +21,11 @@ use crate::format::row::{self, Again, ROW_WORDS, Who};
 use crate::format::slot::{self, FIRST_MARK, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, superblock as sb};
 use crate::recorder::boundaries::{Boundaries, merged_epoch};
-use crate::recorder::entered::is_entered;
 use crate::recorder::fold_rows::{FoldRows, KnownRows};
 use crate::recorder::merged_rows::merge_epochs;
 use crate::recorder::protocol::{begin_step, evict};
 use crate::recorder::tables::Tables;
+use crate::site::is_entered;
 
 mod others;
 

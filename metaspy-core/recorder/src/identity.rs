@@ -1,6 +1,6 @@
 //! Identifies recordings and builds of programs.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,6 @@ use metaspy_reader::files::input::open_unnoted;
 
 use crate::format::superblock as sb;
 use crate::platform::process;
-use crate::recorder;
 
 /// The process of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +100,9 @@ pub(crate) fn copy_of(path: &Path) -> PathBuf {
 /// Removes a recording whose process has ended, also one that it only began, or that this process
 /// has closed or replaces. Anything else stays, and is an error: a file that is no recording, also
 /// an empty one, a recording that another process writes, and one that this process began as
-/// another program, or that another copy of this library writes in it.
-pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
+/// another program, or that another copy of this library writes in it. `is_written` tells the files of
+/// this process's logs.
+pub(crate) fn remove_dead(path: &Path, is_written: impl Fn(&Metadata) -> bool) -> io::Result<()> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
     let other = || {
         io::Error::new(
@@ -121,7 +121,7 @@ pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     let writer = maker_of(&mut file);
     let is_busy = match writer {
         Some(Writer { pid, start, has_closed, .. }) if is_own(pid, start) => {
-            !has_closed && !recorder::has_file(&found)
+            !has_closed && !is_written(&found)
         }
         // A file system may have no locks.
         Some(Writer { pid, start, has_closed: false, .. }) => {

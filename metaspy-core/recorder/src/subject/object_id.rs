@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn the_kind_of_an_object_is_its_type_and_no_kind_of_the_domain() {
         static OF_THE_DOMAIN: Kind =
-            Kind::new("metaspy_recorder::model::subject::object_id::tests::Widget");
+            Kind::new("metaspy_recorder::subject::object_id::tests::Widget");
         let one = ObjectId::of::<Widget>();
         let other = ObjectId::of::<Widget>();
         assert_eq!(one.identify().kind, other.identify().kind);

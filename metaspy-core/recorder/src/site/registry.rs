@@ -3,14 +3,14 @@
 
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 use std::sync::{OnceLock, RwLock};
 
 use metaspy_probe::{Adapter, Cell};
 
 use crate::format::slot::FIRST_MARK;
 use crate::platform::fork_gate::Unforked;
-use crate::recorder::{LINKED, note_entered, site_registered};
+use crate::site::entered::note_entered;
 use crate::site::{Family, Site, SiteDef, SiteId, section};
 
 /// A site of this process, with its number.
@@ -23,6 +23,13 @@ pub struct SiteEntry {
 }
 
 static ALL: OnceLock<RwLock<Vec<&'static Site>>> = OnceLock::new();
+
+/// How many sites the linker collected: they have the first numbers, from 1 on, and only they have
+/// cells. Set once, before any of them is armed.
+pub(crate) static LINKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Learns of sites that are made at run time.
+static WATCHER: OnceLock<fn(&'static Site)> = OnceLock::new();
 
 /// The adapter of this core; null until a profiler is installed for the first time.
 static ADAPTER: AtomicPtr<Adapter> = AtomicPtr::new(null_mut());
@@ -122,9 +129,16 @@ pub fn register_dynamic(def: SiteDef) -> &'static Site {
     register_dynamic_in(Family::NONE, def)
 }
 
+/// Sets the function that learns of sites that are made at run time from now on: the recorder's.
+pub(crate) fn watch_registrations(watcher: fn(&'static Site)) {
+    WATCHER.get_or_init(|| watcher);
+}
+
 pub(crate) fn register_dynamic_in(family: Family, def: SiteDef) -> &'static Site {
     let site: &'static Site = Box::leak(Box::new(Site::in_family(family.number(), def)));
     entry(site);
-    site_registered(site);
+    if let Some(watcher) = WATCHER.get() {
+        watcher(site);
+    }
     site
 }

@@ -11,7 +11,7 @@ static ENTERED: [AtomicBool; FIRST_MARK as usize] =
     [const { AtomicBool::new(false) }; FIRST_MARK as usize];
 
 /// Notes that the events of a site are entered and left.
-pub(crate) fn note_entered(site: u32) {
+pub fn note_entered(site: u32) {
     if let Some(entered) = ENTERED.get(site as usize) {
         entered.store(true, Relaxed);
     }
@@ -19,6 +19,6 @@ pub(crate) fn note_entered(site: u32) {
 
 /// True if the events of a site are entered and left.
 #[inline(always)]
-pub(super) fn is_entered(site: u32) -> bool {
+pub fn is_entered(site: u32) -> bool {
     ENTERED.get(site as usize).is_some_and(|entered| entered.load(Relaxed))
 }
