@@ -15,9 +15,9 @@ use core::hash::Hash;
 use core::num::NonZero;
 use core::time::Duration;
 
-use crate::value::{How, Probe, ability, hash, show};
 #[cfg(not(metaspy_bare))]
-use crate::value_copy::{Compare, Listed, keep, keep_listed};
+use crate::value::value_copy::{Compare, Listed, keep, keep_listed};
+use crate::value::{How, Probe, ability, hash, show};
 
 /// A type whose values run no code of another crate when they are printed, hashed or compared.
 pub trait Known {}

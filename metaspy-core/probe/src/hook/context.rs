@@ -63,9 +63,9 @@ mod way {
     use core::mem::{offset_of, size_of};
 
     use crate::Site;
-    use crate::context_word::{ContextHead, ContextTable, ContextWord};
-    use crate::entry_cells::{EntryCell, EntryCells};
-    use crate::keeping::{RED_ZONE, call_keeping, leave, thread_word};
+    use crate::hook::context_word::{ContextHead, ContextTable, ContextWord};
+    use crate::hook::entry_cells::{EntryCell, EntryCells};
+    use crate::hook::keeping::{RED_ZONE, call_keeping, leave, thread_word};
 
     /// Counts in the cell of this thread, and in the context that the one around remembers.
     #[inline(always)]
@@ -204,9 +204,9 @@ mod way {
     use core::sync::atomic::{AtomicPtr, Ordering};
 
     use crate::Site;
-    use crate::context_word::{ContextHead, ContextWord};
-    use crate::entry::way::{CELLS, row};
-    use crate::entry_cells::EntryCells;
+    use crate::hook::context_word::{ContextHead, ContextWord};
+    use crate::hook::entry::way::{CELLS, row};
+    use crate::hook::entry_cells::EntryCells;
 
     #[cfg(not(metaspy_bare))]
     std::thread_local! {

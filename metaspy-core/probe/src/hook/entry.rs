@@ -15,7 +15,7 @@
 
 use core::sync::atomic::Ordering;
 
-use crate::entry_cells::{EntryCell, EntryCells, object_word};
+use crate::hook::entry_cells::{EntryCell, EntryCells, object_word};
 use crate::{NO_CELL, Object, Site};
 
 const _: () = assert!(
@@ -97,8 +97,8 @@ mod way {
     use core::arch::asm;
     use core::mem::offset_of;
 
-    use crate::entry_cells::{EntryCell, EntryCells, KNOWN_OBJECTS, KnownObject, SPREAD};
-    use crate::keeping::RED_ZONE;
+    use crate::hook::entry_cells::{EntryCell, EntryCells, KNOWN_OBJECTS, KnownObject, SPREAD};
+    use crate::hook::keeping::RED_ZONE;
     use crate::{Object, Site};
 
     /// Counts in the cell of this thread.
@@ -119,7 +119,7 @@ mod way {
         // pointer.
         unsafe {
             asm!(
-                crate::keeping::thread_word!("metaspy_entry_cells"),
+                crate::hook::keeping::thread_word!("metaspy_entry_cells"),
                 "mov {cell}, qword ptr [rip + metaspy_entry_cells@GOTTPOFF]",
                 "mov {cell}, qword ptr fs:[{cell}]",
                 "cmp {tally}, qword ptr [{site} + {cell} + {who}]",
@@ -133,7 +133,7 @@ mod way {
                 "22:",
                 "lea rsp, [rsp - {red_zone}]",
                 "push {site}",
-                crate::keeping::leave!(),
+                crate::hook::keeping::leave!(),
                 ".subsection 0",
                 site = in(reg) site,
                 tally = in(reg) tally,
@@ -158,7 +158,7 @@ mod way {
         // them.
         unsafe {
             asm!(
-                crate::keeping::thread_word!("metaspy_entry_cells"),
+                crate::hook::keeping::thread_word!("metaspy_entry_cells"),
                 "mov {cell}, qword ptr [rip + metaspy_entry_cells@GOTTPOFF]",
                 "mov {cell}, qword ptr fs:[{cell}]",
                 "cmp {word}, qword ptr [{site} + {cell} + {who}]",
@@ -199,7 +199,7 @@ mod way {
                 "push {cell}",
                 "push {object}",
                 "push {site}",
-                crate::keeping::leave!(),
+                crate::hook::keeping::leave!(),
                 ".subsection 0",
                 site = in(reg) site,
                 word = in(reg) who,
@@ -233,7 +233,7 @@ mod way {
     /// to, the cells, the site, the word and the type of the object, and the red zone.
     #[unsafe(naked)]
     pub unsafe extern "C" fn slowly_on() {
-        crate::keeping::call_keeping!(OPERANDS_ON, count_on_slowly)
+        crate::hook::keeping::call_keeping!(OPERANDS_ON, count_on_slowly)
     }
 
     #[expect(improper_ctypes_definitions, reason = "one compiler compiles both sides")]
@@ -255,7 +255,7 @@ mod way {
     /// site and the red zone.
     #[unsafe(naked)]
     pub unsafe extern "C" fn slowly() {
-        crate::keeping::call_keeping!(OPERANDS, count_slowly)
+        crate::hook::keeping::call_keeping!(OPERANDS, count_slowly)
     }
 
     extern "C" fn count_slowly(site: &'static Site, cells: &EntryCells) {
@@ -274,7 +274,7 @@ pub(crate) mod way {
 
     use core::sync::atomic::{AtomicU64, Ordering};
 
-    use crate::entry_cells::{EntryCell, EntryCells, known_place};
+    use crate::hook::entry_cells::{EntryCell, EntryCells, known_place};
     use crate::{Object, Site};
 
     #[cfg(not(metaspy_bare))]

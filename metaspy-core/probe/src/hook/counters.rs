@@ -7,8 +7,8 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::guard::NOT_OBSERVED;
-use crate::lean::COUNTED;
+use crate::hook::guard::NOT_OBSERVED;
+use crate::hook::lean::COUNTED;
 use crate::{Site, Subject};
 
 /// The counters of a thread: a [`Cell`] for each site that the linker collected, or null.
@@ -95,7 +95,7 @@ impl Counters {
     /// well.
     #[inline(always)]
     pub(crate) fn count(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
-        if !site.counts() || crate::guard::is_panicking() {
+        if !site.counts() || crate::hook::guard::is_panicking() {
             return None;
         }
         Counters::cell_of(site)?.count(site, receiver)

@@ -6,11 +6,16 @@
 //!
 //! Bounds are not used, because they would change the function.
 
+pub mod type_layout;
+pub mod value_copy;
+
 use core::fmt::{self, Debug, Write};
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
-use crate::{Compare, Kept, Text, TypeLayout};
+use crate::Text;
+pub use type_layout::*;
+pub use value_copy::*;
 
 /// The receiver of a call.
 #[repr(C)]

@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::null_mut;
 
-use crate::lean::{ANNOUNCED, COUNTED};
+use crate::hook::lean::{ANNOUNCED, COUNTED};
 use crate::{
     Cell, Counters, Hash, Identity, Lean, Object, Outcome, Receiver, Seen, Site, Subject, Text,
     Value,
@@ -124,7 +124,7 @@ impl<'f> Guard<'f> {
             return Guard::unarmed(site);
         }
         unlikely();
-        Guard::new(site, crate::thunk::begin(site, frame, object))
+        Guard::new(site, crate::hook::thunk::begin(site, frame, object))
     }
 
     /// As [`Guard::begin`], about any receiver, at a site that is armed.
@@ -191,7 +191,7 @@ impl<'f> Guard<'f> {
         // A call that was only counted needs nothing more if it ended well.
         let is_well = matches!(outcome, Outcome::Returned | Outcome::Succeeded);
         if this.is_call || !is_well && !this.begun.is_null() {
-            crate::thunk::finish(this.begun, outcome, this.site);
+            crate::hook::thunk::finish(this.begun, outcome, this.site);
         }
     }
 }
@@ -207,7 +207,7 @@ impl Drop for Guard<'_> {
         // A call that was only counted needs nothing more, unless it announced an outcome or a
         // panic leaves it.
         if unwinds || self.begun.addr() & (COUNTED | ANNOUNCED) != COUNTED {
-            crate::thunk::leave(self.site, self.begun, unwinds);
+            crate::hook::thunk::leave(self.site, self.begun, unwinds);
         }
     }
 }

@@ -156,7 +156,7 @@ mod halves {
                 adapter = const offset_of!(Site, adapter),
                 begin = const BEGIN,
                 inlateout("rax") site => begun,
-                inlateout("rcx") u64::from(crate::guard::is_panicking()) => _,
+                inlateout("rcx") u64::from(crate::hook::guard::is_panicking()) => _,
                 inlateout("rdx") object.place => _,
                 inlateout("r9") object.kind() => _,
                 inlateout("r10") core::ptr::from_mut(frame) => _,
