@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::method_profilers::{MethodProfiler, MethodSpy, Mirror, PackageSpy, TypeSpy};
-use crate::profile::Profile;
 use crate::site::SiteId;
 
 pub use crate::store::Ratio;
 
 /// The methods that ran while a profiler was installed: [`Profile::methods_run`].
 #[derive(Clone, Debug)]
-pub struct MethodsRun(HashSet<SiteId>);
+pub struct MethodsRun(pub(crate) HashSet<SiteId>);
 
 fn ratio_of<'s, P: MethodProfiler>(
     methods: impl Iterator<Item = &'s MethodSpy<P>>,
@@ -29,16 +28,6 @@ fn ratio_of<'s, P: MethodProfiler>(
     ratio.types = types.len() as u32;
     ratio.covered_types = types.values().filter(|is_covered| **is_covered).count() as u32;
     ratio
-}
-
-impl Profile {
-    /// The methods that ran, by the counts of this profile.
-    pub fn methods_run(&self) -> MethodsRun {
-        let rows = self.counts().by_site().rows;
-        MethodsRun(
-            rows.iter().filter(|row| row.measure.count > 0).filter_map(|row| row.site).collect(),
-        )
-    }
 }
 
 impl<P: MethodProfiler> MethodSpy<P> {

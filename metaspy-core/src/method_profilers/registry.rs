@@ -1,18 +1,13 @@
 //! The installed method profilers.
-//!
-//! A method profiler arms its methods in tally mode, and has no counter of executions of its own.
-//! There is then one number, however many profilers are installed.
 
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
-use crate::arm::{Arming, Mode};
-use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::block::Block;
 use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::call_stack::{self, Entry};
-use crate::method_profilers::contexts::{self, OtherTree, Tree};
+use crate::method_profilers::contexts::{self, Tree};
 use crate::method_profilers::dispatch::{self, guarded};
 use crate::method_profilers::hook_cost;
 use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
@@ -20,44 +15,23 @@ use crate::method_profilers::mirror::Mirror;
 use crate::method_profilers::observer::{Observer, Sight};
 use crate::method_profilers::present::{self, Present};
 use crate::method_profilers::receivers;
+use crate::method_profilers::refusal::{MOST, OtherTree, Refusal, TooManyProfilers};
 use crate::method_profilers::spans::Spans;
 use crate::method_profilers::table::{self, Table, Tables};
-use crate::method_profilers::too_many::{MOST, TooManyProfilers};
 use crate::platform::lock::{Locked, lock};
 use crate::platform::readers::Replaced;
-use crate::profiler::InstallError;
 use crate::recorder::{self, Listener, Log, Module};
 use crate::recording::Recording;
-use crate::site::{self, Site};
-
-/// Installs a method profiler as a part of a [`Profiler`](crate::Profiler).
-pub(crate) struct Instrument<P>(pub Option<P>);
-
-impl<P: MethodProfiler> Instrumenter for Instrument<P> {
-    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
-        let Some(profiler) = self.0.take() else { return Ok(Installation::none()) };
-        let is_enough = |site: &Site| {
-            !site.is_entry()
-                || P::ONLY_CONTEXTS && site.has_context()
-                || P::ONLY_BEGINNINGS && site.shows_objects()
-        };
-        if let Some(entry) = site::entries().iter().find(|entry| !is_enough(entry.site)) {
-            return Err(InstallError::OnlyCounts { site: entry.site.path() });
-        }
-        let installed = install(profiler, session.profiler(), session.block())?;
-        session.add_method_profiler(Arc::clone(&installed.0));
-        // How often a method ran is the count of its tally.
-        let sites = site::entries();
-        let observed = sites.iter().filter(|entry| installed.0.is_interested(entry.id.0 as usize));
-        observed
-            .into_iter()
-            .try_for_each(|entry| session.arm(entry.site, Arming::all(Mode::Tally)))?;
-        Ok(Installation::with_guard(installed))
-    }
-}
 
 /// Uninstalls a method profiler when it is dropped.
-struct Installed(Arc<dyn Observer>);
+pub(crate) struct Installed(Arc<dyn Observer>);
+
+impl Installed {
+    /// The profiler, as hooks see it.
+    pub fn observer(&self) -> &Arc<dyn Observer> {
+        &self.0
+    }
+}
 
 impl Drop for Installed {
     fn drop(&mut self) {
@@ -99,13 +73,13 @@ struct Registry {
 
 impl Registry {
     /// An error if the profiler cannot be installed beside the others.
-    fn accepts(&self, new: &dyn Observer) -> Result<(), InstallError> {
+    fn accepts(&self, new: &dyn Observer) -> Result<(), Refusal> {
         if self.observers.len() >= MOST {
-            return Err(TooManyProfilers.into());
+            return Err(Refusal::TooMany(TooManyProfilers));
         }
         let has_tree = self.observers.iter().any(|observer| observer.context_tree().is_some());
         if has_tree && new.context_tree().is_some() {
-            return Err(InstallError::Other(Box::new(OtherTree)));
+            return Err(Refusal::OtherTree(OtherTree));
         }
         Ok(())
     }
@@ -156,11 +130,11 @@ impl Listener for Events {
 
 /// Installs a profiler on all methods that it selects. Its mirror stays as long as a profile or a
 /// call refers to it.
-fn install<P: MethodProfiler>(
+pub(crate) fn install<P: MethodProfiler>(
     mut profiler: P,
     installation: u64,
     block: Option<&Arc<Block>>,
-) -> Result<Installed, InstallError> {
+) -> Result<Installed, Refusal> {
     recorder::listen(Module::MethodProfilers, &Events);
     recorder::watch_forks();
     let log = Recording::current()?.log();
@@ -192,7 +166,7 @@ fn install<P: MethodProfiler>(
 }
 
 /// The registry, if there is room for one more profiler.
-fn registry_with_room() -> Result<Locked<'static, Registry>, TooManyProfilers> {
+fn registry_with_room() -> Result<Locked<'static, Registry>, Refusal> {
     let mut registry = lock(&REGISTRY);
     if registry.process != std::process::id() {
         // They belong to the parent, and so does their memory.
@@ -201,7 +175,11 @@ fn registry_with_room() -> Result<Locked<'static, Registry>, TooManyProfilers> {
         registry.spans = Spans::NONE;
         registry.process = std::process::id();
     }
-    if registry.observers.len() < MOST { Ok(registry) } else { Err(TooManyProfilers) }
+    if registry.observers.len() < MOST {
+        Ok(registry)
+    } else {
+        Err(Refusal::TooMany(TooManyProfilers))
+    }
 }
 
 /// A profiler and its mirror.

@@ -17,8 +17,8 @@ use linkme::distributed_slice;
 
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
-use crate::method_profilers::FACTORIES;
 use crate::platform::{process, switch, warn};
+use crate::profiler::FACTORIES;
 use crate::profiler::InstallError;
 use crate::recording::{self, StartError};
 use crate::select::{Selector, distance};

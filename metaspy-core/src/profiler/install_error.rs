@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::method_profilers::TooManyProfilers;
+use crate::method_profilers::{Refusal, TooManyProfilers};
 use crate::recorder::StartError;
 use crate::store::debug_as_message;
 
@@ -81,9 +81,13 @@ impl From<StartError> for InstallError {
     }
 }
 
-impl From<TooManyProfilers> for InstallError {
-    fn from(error: TooManyProfilers) -> Self {
-        InstallError::TooManyProfilers(error)
+impl From<Refusal> for InstallError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::TooMany(error) => InstallError::TooManyProfilers(error),
+            Refusal::OtherTree(error) => InstallError::Other(Box::new(error)),
+            Refusal::Recording(error) => InstallError::Recording(error),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::event::EventId;
-use crate::method_profilers::{MethodProfiler, Mirror, Observer, Observing};
+use crate::method_profilers::{MethodProfiler, MethodsRun, Mirror, Observer, Observing};
 use crate::profiler::View;
 use crate::recorder::Boundary;
 use crate::recording::Recording;
@@ -79,6 +79,14 @@ impl Profile {
     /// Counts, outcomes and times.
     pub fn counts(&self) -> Counts<'_> {
         Counts { profile: self }
+    }
+
+    /// The methods that ran, by the counts of this profile.
+    pub fn methods_run(&self) -> MethodsRun {
+        let rows = self.counts().by_site().rows;
+        MethodsRun(
+            rows.iter().filter(|row| row.measure.count > 0).filter_map(|row| row.site).collect(),
+        )
     }
 
     /// The tables of its method profilers.

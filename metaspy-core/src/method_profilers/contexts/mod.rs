@@ -112,15 +112,3 @@ impl ContextTree {
         }
     }
 }
-
-/// Two trees were requested at once.
-#[derive(Debug)]
-pub(crate) struct OtherTree;
-
-impl std::fmt::Display for OtherTree {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a profiler of calling contexts is installed; uninstall it first")
-    }
-}
-
-impl std::error::Error for OtherTree {}

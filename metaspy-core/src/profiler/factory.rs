@@ -2,10 +2,10 @@
 
 use linkme::distributed_slice;
 
-use crate::Profiler;
 use crate::method_profilers::{
     Allocations, Calls, Contexts, MethodProfiler, Repeats, TestCoverage, Types,
 };
+use crate::profiler::Profiler;
 
 /// The method profilers of this program that have a factory: those of metaspy, and those of
 /// [`profiler!`](crate::profiler!).
@@ -68,10 +68,10 @@ impl ProfilerFactory {
 macro_rules! profiler {
     ($type:ty) => {
         const _: () = {
-            #[$crate::site::linkme::distributed_slice($crate::method_profilers::FACTORIES)]
+            #[$crate::site::linkme::distributed_slice($crate::profiler::FACTORIES)]
             #[linkme(crate = $crate::site::linkme)]
-            static FACTORY: $crate::method_profilers::ProfilerFactory =
-                $crate::method_profilers::ProfilerFactory::new::<$type>();
+            static FACTORY: $crate::profiler::ProfilerFactory =
+                $crate::profiler::ProfilerFactory::new::<$type>();
         };
     };
 }
