@@ -1,16 +1,11 @@
 //! The ends of a command: exit codes and error messages.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
-use clap::error::ErrorKind;
 use metaspy_report::text::{clean, file_name, print_message};
-
-use crate::outputs::Outputs;
 
 /// The result of a command that ran, which is its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,37 +58,6 @@ pub(crate) fn end_undecided(mut doubts: Vec<String>, has_failed: bool) -> anyhow
     let last = if has_failed { None } else { doubts.pop() };
     doubts.iter().for_each(|doubt| complain("metaspy", doubt));
     last.map_or(Ok(()), |last| Err(say(last)))
-}
-
-/// Parses the arguments of a command, and collects the files that they name for output. Otherwise
-/// prints the help, or what is wrong, and returns the exit code.
-pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<(C, Outputs), ExitCode> {
-    let matches = C::command().try_get_matches_from(&arguments);
-    let error = match matches
-        .and_then(|matches| Ok((C::from_arg_matches(&matches)?, Outputs::of(&matches))))
-    {
-        Ok(parsed) => return Ok(parsed),
-        Err(error) => error,
-    };
-    if error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(file) = arguments.get(1).map(Path::new)
-        && file.is_file()
-    {
-        let command = C::command().get_name().to_owned();
-        let name = file_name(file);
-        complain(
-            &command,
-            &format!(
-                "unrecognized subcommand '{name}', which is a file: `metaspy open {name}` shows a recording"
-            ),
-        );
-        return Err(ExitCode::from(UNUSABLE));
-    }
-    // The message quotes arguments as they are, so it is made again of clean ones.
-    let clean = arguments.iter().map(|argument| clean(&argument.to_string_lossy()).into_owned());
-    let error = C::try_parse_from(clean).err().unwrap_or(error);
-    let _ = error.print();
-    Err(ExitCode::from(error.exit_code() as u8))
 }
 
 /// The error of a file that cannot be written.

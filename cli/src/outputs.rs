@@ -6,16 +6,18 @@
 use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::{env, fs};
 
 use anyhow::Result;
-use clap::ArgMatches;
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Parser};
 use metaspy_reader::files::{OutputFile, input};
 use metaspy_report::findings::settings_file;
-use metaspy_report::text::file_name;
+use metaspy_report::text::{clean, file_name};
 
-use crate::exit::{cannot_write, say};
+use crate::exit::{UNUSABLE, cannot_write, complain, say};
 use crate::options::JsonFile;
 
 /// Path of a file that a command writes.
@@ -48,6 +50,37 @@ impl Deref for OutputPath {
     fn deref(&self) -> &Path {
         &self.path
     }
+}
+
+/// Parses the arguments of a command, and collects the files that they name for output. Otherwise
+/// prints the help, or what is wrong, and returns the exit code.
+pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<(C, Outputs), ExitCode> {
+    let matches = C::command().try_get_matches_from(&arguments);
+    let error = match matches
+        .and_then(|matches| Ok((C::from_arg_matches(&matches)?, Outputs::of(&matches))))
+    {
+        Ok(parsed) => return Ok(parsed),
+        Err(error) => error,
+    };
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(file) = arguments.get(1).map(Path::new)
+        && file.is_file()
+    {
+        let command = C::command().get_name().to_owned();
+        let name = file_name(file);
+        complain(
+            &command,
+            &format!(
+                "unrecognized subcommand '{name}', which is a file: `metaspy open {name}` shows a recording"
+            ),
+        );
+        return Err(ExitCode::from(UNUSABLE));
+    }
+    // The message quotes arguments as they are, so it is made again of clean ones.
+    let clean = arguments.iter().map(|argument| clean(&argument.to_string_lossy()).into_owned());
+    let error = C::try_parse_from(clean).err().unwrap_or(error);
+    let _ = error.print();
+    Err(ExitCode::from(error.exit_code() as u8))
 }
 
 /// Files that a command line names.

@@ -3,8 +3,8 @@
 
 use std::process::ExitCode;
 
-use metaspy_cli::exit;
 use metaspy_cli::metaspy::{self, arguments::Cli};
+use metaspy_cli::{exit, outputs};
 use metaspy_core::environment::UNASKED;
 use metaspy_core::site::linkme;
 
@@ -14,7 +14,7 @@ use metaspy_core::site::linkme;
 static NOT_THIS: &str = env!("CARGO_BIN_NAME");
 
 fn main() -> ExitCode {
-    let (parsed, outputs) = match exit::parse::<Cli>(std::env::args_os().collect()) {
+    let (parsed, outputs) = match outputs::parse::<Cli>(std::env::args_os().collect()) {
         Ok(parsed) => parsed,
         Err(code) => return code,
     };

@@ -39,7 +39,8 @@ use metaspy_weave::runtime::{self, Settings, host};
 use metaspy_weave::wrapper::doc_tests::RUSTDOC;
 use metaspy_weave::wrapper::{self, EarlierLists, adds_core_to_libraries};
 
-use crate::exit::{complain, parse};
+use crate::exit::complain;
+use crate::outputs;
 use arguments::Woven;
 use cargo::{Cargo, NEXTEST};
 use conditions::{Conditions, Failure};
@@ -55,7 +56,7 @@ const UNUSABLE: u8 = 2;
 
 /// Runs the command with the arguments behind its name.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    let (parsed, outputs) = match parse::<arguments::Cli>(arguments::sorted(arguments)) {
+    let (parsed, outputs) = match outputs::parse::<arguments::Cli>(arguments::sorted(arguments)) {
         Ok(parsed) => parsed,
         Err(code) => return code,
     };
