@@ -26,13 +26,13 @@ use lsp_types::{
 use serde::de::DeserializeOwned;
 
 use crate::declarations::Documents;
-use crate::document::{Document, View};
+use crate::document::Document;
 use crate::markdown::Style;
 use crate::outliner::{self, Read, Text};
 use crate::reader::{self, Command};
 use crate::settings::{Selection, Settings};
 use crate::snapshot::Snapshot;
-use crate::views::{findings, hints};
+use crate::views::{View, findings, hints};
 use initialize::{Client, Process};
 
 /// Notification that numbers or settings have changed.

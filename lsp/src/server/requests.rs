@@ -14,9 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Server;
-use crate::document::View;
 use crate::markdown::Style;
 use crate::settings::Flag;
+use crate::views::View;
 use crate::views::{edges, files, heat, hover, inlays, lenses, symbols};
 
 /// Request for the heat of a document.

@@ -15,11 +15,11 @@ use metaspy_report::text::{counted, grouped, last_segment, percent, time};
 use metaspy_report::types::{Target, ValueTypes};
 
 use super::{own_calls, types};
-use crate::document::View;
 use crate::markdown::Text;
 use crate::matching::Match;
 use crate::snapshot::Model;
 use crate::source::{Function, Qualifier, called_at, calls_in, names_in, type_parameters};
+use crate::views::View;
 
 /// All calls of a name that a function contains.
 struct NamedCalls<'v> {

@@ -3,8 +3,8 @@
 use lsp_types::Range;
 use serde::Serialize;
 
-use crate::document::View;
 use crate::uri;
+use crate::views::View;
 
 /// Calls from or to another function.
 #[derive(Debug, Serialize)]

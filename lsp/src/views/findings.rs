@@ -5,8 +5,8 @@ use metaspy_report::findings::text;
 use metaspy_report::findings::{Certainty, FoundSite};
 use metaspy_report::text::clean;
 
-use crate::document::View;
 use crate::findings::RecordedFinding;
+use crate::views::View;
 
 /// Share above which a finding that is proved is a warning, in millionths.
 const WARNING_PPM: u32 = 50_000;

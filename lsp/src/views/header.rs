@@ -8,10 +8,10 @@ use metaspy_report::text::{counted, grouped, percent};
 use metaspy_report::types::ValueTypes;
 
 use super::{type_names, types};
-use crate::document::View;
 use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::source::{Function, Value, values_in};
+use crate::views::View;
 
 /// Maximum number of listed types.
 const TYPES: usize = 10;

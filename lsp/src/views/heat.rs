@@ -4,8 +4,8 @@ use lsp_types::Range;
 use serde::Serialize;
 
 use super::summary;
-use crate::document::View;
 use crate::heat::{Heat, Metric};
+use crate::views::View;
 
 /// Heat of a document.
 #[derive(Debug, Serialize)]

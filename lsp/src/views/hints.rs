@@ -2,7 +2,7 @@
 
 use lsp_types::{Diagnostic, DiagnosticSeverity, DiagnosticTag};
 
-use crate::document::View;
+use crate::views::View;
 
 /// Returns the hints of a document. A function that was edited after the run has no hint.
 pub fn of(view: &View<'_>) -> Vec<Diagnostic> {

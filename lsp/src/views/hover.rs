@@ -5,13 +5,13 @@ use metaspy_report::text::{counted, grouped, percent, short_bytes, time};
 use metaspy_report::types::ValueTypes;
 
 use super::{call, header, item, types};
-use crate::document::View;
 use crate::heat::Metric;
 use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::numbers::Numbers;
 use crate::snapshot::Model;
 use crate::source::Function;
+use crate::views::View;
 
 /// Maximum number of listed callers, and of listed callees.
 const ROWS: usize = 10;

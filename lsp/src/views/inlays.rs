@@ -16,10 +16,10 @@ use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip};
 use metaspy_report::types::Target;
 
 use super::{header, own_calls, types};
-use crate::document::View;
 use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::source::{Function, calls_in, open_traits, receiver_before};
+use crate::views::View;
 
 /// Returns the hints of a document.
 pub fn of(view: &View<'_>) -> Vec<InlayHint> {

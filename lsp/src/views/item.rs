@@ -3,10 +3,10 @@
 use metaspy_report::program::{Element, Key, Of};
 use metaspy_report::text::{counted, grouped};
 
-use crate::document::View;
 use crate::numbers::Totals;
 use crate::snapshot::Model;
 use crate::source::{Item, ItemKind};
+use crate::views::View;
 
 /// Returns the element of an item, or `None` in doubt.
 pub fn element<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {

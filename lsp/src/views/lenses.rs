@@ -3,7 +3,7 @@
 use lsp_types::{CodeLens, Command};
 
 use super::summary;
-use crate::document::View;
+use crate::views::View;
 
 /// Returns the lenses of a document.
 pub fn of(view: &View<'_>) -> Vec<CodeLens> {

@@ -17,3 +17,6 @@ mod own_calls;
 mod summary;
 mod type_names;
 mod types;
+mod view;
+
+pub use view::View;

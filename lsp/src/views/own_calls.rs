@@ -7,10 +7,10 @@
 use metaspy_probe::unqualified;
 use metaspy_report::text::last_segment;
 
-use crate::document::View;
 use crate::source::{
     Function, Qualifier, calls_in, is_running, returned, runs_unnamed, tokens_of, words,
 };
+use crate::views::View;
 
 /// Functions of std that are called by their names alone.
 const OF_STD: [&str; 5] = ["drop", "size_of", "size_of_val", "align_of", "align_of_val"];

@@ -6,8 +6,8 @@ use lsp_types::{DocumentSymbol, SymbolKind};
 use metaspy_report::program::Key;
 
 use super::{item, summary};
-use crate::document::View;
 use crate::source::{Function, ItemKind};
+use crate::views::View;
 
 /// Returns the symbols of a document, in the order of the text.
 pub fn of(view: &View<'_>) -> Vec<DocumentSymbol> {
