@@ -8,6 +8,7 @@
 //! - [`rows`]: one row per site, subject, cause, type or package.
 //! - [`contexts`]: the tree of calling contexts.
 //! - [`coverage`]: the part of a program that ran: the text of `cargo metaspy`.
+//! - [`cpu`]: the processor time of samples.
 //! - [`functions`]: functions by processor time, of recordings with samples.
 //! - [`flame`]: stacks with their costs, as a page.
 //! - [`import`]: profiles of other tools, which become recordings.
@@ -28,6 +29,7 @@ pub mod program;
 
 pub mod contexts;
 pub mod coverage;
+pub mod cpu;
 pub mod findings;
 pub mod flame;
 pub mod functions;

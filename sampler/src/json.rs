@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
 
-use metaspy_report::rows::cpu::error_percent;
+use metaspy_report::cpu::error_percent;
 use serde::Serialize;
 
 use crate::profile::{Edge, InlinedRow, Profile, RangeRow, Span};

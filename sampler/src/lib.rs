@@ -28,6 +28,8 @@ pub mod symbols;
 mod vdso;
 
 mod code_file;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod own_memory;
 
 pub mod profile;
 

@@ -421,7 +421,7 @@ fn functions_of_two_recordings_add_up_and_what_found_no_room_is_counted() {
     assert_eq!(samples(&both), samples(&functions_of(&[&one])) + samples(&functions_of(&[&other])));
     let open = |file: &std::path::Path| metaspy_core::Store::open(file).expect("it is a recording");
     let outside = |store| {
-        metaspy_report::rows::cpu::CpuTotals::read(&store).expect("it has samples").outside.samples
+        metaspy_report::cpu::CpuTotals::read(&store).expect("it has samples").outside.samples
     };
     let sources = [&one, &other].map(|file| (text(file).to_owned(), open(file))).to_vec();
     let merged = metaspy_core::Store::merged(sources).expect("they are of the same program");

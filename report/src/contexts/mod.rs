@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, HashMap};
 use metaspy_reader::{KeyKind, ProfileRow, ProfileTable, RowKey, Store};
 
 pub use json::json;
-pub(crate) use text::cut_note;
 pub use text::{notes, text};
 
 /// The error of a command that needs the tree.

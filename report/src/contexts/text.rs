@@ -1,6 +1,7 @@
 //! The tree as text: one line for each context, indented by its depth.
 
 use super::{Contexts, Shown};
+use crate::program::cut_note;
 use crate::table::{Column, Table};
 use crate::text::{clean, counted, duration, grouped, percent};
 
@@ -58,14 +59,6 @@ pub fn notes(contexts: &Contexts) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// The sentence about calls without a context.
-pub(crate) fn cut_note(calls: u64) -> String {
-    format!(
-        "{} without a calling context: more than 1,024 calls deep, or the tree was full",
-        counted(calls, "call")
-    )
 }
 
 fn indented(name: &str, depth: usize) -> String {

@@ -210,7 +210,7 @@ fn ranges(spans: BTreeMap<Span, Both>) -> Vec<Range> {
 mod tests {
     use super::super::{Frame, Function};
     use super::*;
-    use crate::rows::cpu::Cpu;
+    use crate::cpu::Cpu;
 
     /// A stack, outermost first: functions with their lines. All samples are in the innermost
     /// frame.

@@ -17,7 +17,7 @@ use std::fmt;
 use metaspy_probe::{KindId, SiteId, Subject};
 use metaspy_reader::{EventId, ProfileRow, ProfileTable, RowKey, Store, Value};
 
-use crate::rows::cpu::{Cpu, CpuTotals, error_percent};
+use crate::cpu::{Cpu, CpuTotals, error_percent};
 use details::add;
 
 pub use details::{Called, Details, InSubject, Range, Span};

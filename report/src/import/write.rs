@@ -11,10 +11,10 @@ use metaspy_reader::Store;
 
 use super::{Calls, Content, Imported, Samples};
 use crate::append::{AppendedRow, Room, append};
+use crate::cpu::{PROFILE, SAMPLES};
 use crate::functions::tables::{FunctionRow, add_functions, number, sampled, table};
 use crate::functions::{FRAMES, columns};
 use crate::program::{CALLERS, INSTRUCTIONS, OWN_INSTRUCTIONS};
-use crate::rows::cpu::{PROFILE, SAMPLES};
 
 /// Numbers of the functions, frames and samples that were written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -24,6 +24,7 @@ use metaspy_reader::{Filter, HookCost, Store};
 pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
 pub use method::{Edge, Instructions, Method, MethodProfile, Objects, Returned, TestCount};
+pub(crate) use profiles::cut_note;
 pub use profiles::{
     CALLERS, ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, PLACES, Profiles, is_additive, lost_note,
     lost_values, with_bound,

@@ -12,7 +12,6 @@ use metaspy_reader::{Column, KeyKind, Measure, Profile, ProfileTable, RowKey, St
 
 use super::builder::Builder;
 use super::method::{Edge, MethodProfile, Returned};
-use crate::contexts::cut_note;
 use crate::text::counted;
 
 /// The profile of executed instructions, which callgrind counted.
@@ -24,6 +23,14 @@ pub const CALLERS: &str = "callers";
 
 /// The column of receivers that only an address identifies: values move, and memory is used again.
 pub const PLACES: &str = "places";
+
+/// The sentence about calls without a context.
+pub(crate) fn cut_note(calls: u64) -> String {
+    format!(
+        "{} without a calling context: more than 1,024 calls deep, or the tree was full",
+        counted(calls, "call")
+    )
+}
 
 /// The values that found no room, by the name of the profiler.
 pub fn lost_values(profiles: &[Profile]) -> BTreeMap<String, u64> {

@@ -7,12 +7,12 @@ use metaspy_reader::{AbsentFiles, Measure, Process, Shares, Store, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use super::cpu::{CpuTotals, error_percent};
 use super::entry_points::EntryPoint;
 use super::losses::Losses;
 use super::text::state;
 use super::{By, Key, KnownOutcomes, Part, Report, ReportRow, Values};
 use crate::condition::Verdict;
+use crate::cpu::{CpuTotals, error_percent};
 use crate::expectation::Outcome;
 use crate::program::ColumnValue;
 

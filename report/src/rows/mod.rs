@@ -1,6 +1,6 @@
 //! The rows of a report: counts by site, subject, cause, type or package.
 
-pub mod cpu;
+mod cpu;
 mod entry_points;
 pub mod json;
 pub mod losses;
@@ -17,10 +17,10 @@ use metaspy_probe::{SiteId, Subject};
 use metaspy_reader as store;
 use metaspy_reader::{Filter, Measure, RecordedKind, RecordedSite, Scope, Shares, Store, Totals};
 
+use crate::cpu::CpuTotals;
 use crate::program::{Ratio, Receivers, lost_values};
 use crate::table::Top;
 use crate::text::{counted, short_path};
-use cpu::CpuTotals;
 use entry_points::EntryPoint;
 use losses::Losses;
 use profiles::Profiles;

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use metaspy_format::profile::built_in;
 use metaspy_reader::{EndState, Measure, RecordedSite, Shares, Store, Totals, Value};
 
-use super::cpu::{self, error_percent};
 use super::{By, Key, Part, Report, ReportRow};
 use crate::condition::Verdict;
+use crate::cpu::{self, error_percent};
 use crate::functions;
 use crate::program::{ColumnValue, Ratio, lost_note};
 use crate::table::{Column, Table};

@@ -95,7 +95,7 @@ fn add<'a>(
     let mut content = Vec::new();
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     if kind != Kind::Bytecode && code.end.saturating_sub(code.start) <= CODE_MAX {
-        content = crate::linux::copy_memory(code.clone());
+        content = crate::own_memory::copy_range(code.clone());
     }
     write(|time_ns| {
         let has_positions = positions.len() > 0;

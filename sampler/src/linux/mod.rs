@@ -13,6 +13,5 @@ mod watch;
 
 pub use sampler::Sampler;
 pub use session::sample;
-pub(crate) use timer::copy_memory;
 pub use timer::threads::attach;
 pub use watch::sample_live;

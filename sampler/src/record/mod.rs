@@ -15,7 +15,7 @@ use std::path::Path;
 use metaspy_format::profile::{Column, Key, KeyKind, TableDef};
 use metaspy_reader::{EndState, Store};
 use metaspy_report::append::{AppendedRow, Room};
-use metaspy_report::rows::cpu::{PROFILE, SAMPLES};
+use metaspy_report::cpu::{PROFILE, SAMPLES};
 
 use crate::profile::Profile;
 use crate::samples::{Sample, UNKNOWN};

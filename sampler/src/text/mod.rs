@@ -12,7 +12,7 @@ mod subjects;
 
 use std::io::{self, Write};
 
-use metaspy_report::rows::cpu::error_percent;
+use metaspy_report::cpu::error_percent;
 use metaspy_report::table::{Column, Table, Top};
 use metaspy_report::text::{grouped, time};
 

@@ -225,15 +225,6 @@ impl Drop for Timer {
     }
 }
 
-/// Copies the readable memory at these addresses of this process.
-pub(crate) fn copy_memory(range: std::ops::Range<u64>) -> Vec<u8> {
-    let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
-    for (at, part) in bytes.chunks_mut(1 << 16).enumerate() {
-        handler::copy(range.start + (at << 16) as u64, part.as_mut_ptr(), part.len());
-    }
-    bytes
-}
-
 /// Follows the chain of frame pointers in a copy of a stack. Each points to the next, below the
 /// return address.
 fn chain(ip: u64, sp: u64, mut fp: u64, stack: &[u8]) -> Vec<u64> {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use metaspy_reader::{
     Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Store, Value as ProfileValue,
 };
+use metaspy_report::cpu;
 use metaspy_report::program::{is_additive, with_bound};
-use metaspy_report::rows::cpu;
 
 use super::table::{Cell, Column, Kind, Width};
 
