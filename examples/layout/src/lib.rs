@@ -35,13 +35,15 @@ pub mod page;
 pub mod profiler;
 pub mod report;
 pub mod run;
+pub mod script;
 pub mod surprise;
 pub mod text;
 pub mod tree;
 
-pub use changes::{Change, Script};
+pub use changes::Change;
 pub use page::{Limits, Page, PageError};
 pub use profiler::profiler;
 pub use report::report;
 pub use run::{Frame, STACK, Story, Until};
+pub use script::Script;
 pub use tree::{Counts, Overrun, Scene};

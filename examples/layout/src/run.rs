@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::changes::Script;
 use crate::page::Page;
+use crate::script::Script;
 use crate::tree::{Overrun, Painted, Scene};
 
 /// The stack that the layout of the deepest page needs. The main thread of a program has it; other

@@ -1,8 +1,9 @@
 use taffy::NodeId;
 
 use super::*;
-use crate::changes::{Change, Script};
+use crate::changes::Change;
 use crate::page::{Limits, Page};
+use crate::script::Script;
 
 fn scene(html: &str) -> Scene {
     let mut scene = Page::parse("test", html.as_bytes(), Limits::default()).unwrap().scene();
@@ -157,7 +158,7 @@ fn random_page(seed: u64) -> String {
         "<table><tr><td>cell<td>",
         "<div style='width: 50%; min-height: 30px; position: relative'>",
     ];
-    let mut dice = crate::changes::Dice(seed);
+    let mut dice = crate::script::Dice(seed);
     let mut page = String::from("<body>");
     for _ in 0..40 {
         match dice.roll() % 4 {

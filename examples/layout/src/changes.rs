@@ -1,13 +1,6 @@
-//! The changes of the page, frame by frame. The same seed makes the same changes.
-
-mod dice;
-mod script;
+//! The changes of the page.
 
 use taffy::NodeId;
-
-#[cfg(test)]
-pub(crate) use dice::Dice;
-pub use script::Script;
 
 /// A change of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,12 @@
-//! The script of all changes: who makes them, and when.
+//! The script of all changes: who makes them, and when. The same seed makes the same changes.
+
+mod dice;
 
 use taffy::NodeId;
 
-use super::Change;
-use super::dice::Dice;
+use crate::changes::Change;
 use crate::tree::Scene;
+pub(crate) use dice::Dice;
 
 /// A user types and reads, a table fills, and now and then the window is resized.
 #[derive(Clone, Debug)]
