@@ -2,13 +2,15 @@
 //! bytes of an event beside other formats.
 //!
 //! `--events N` (100,000,000), `--rounds N` (3), `--processes N` (1,000): how time and bytes grow
-//! with the recordings of so many processes, each of `--of-process N` events (1,000,000). Further
+//! with the recordings of so many processes, each with its own nodes and a number of events of its
+//! own, `--of-process N` on average (1,000,000), and what a query for one of them reads. Further
 //! arguments are recordings whose events are sealed and exported: of the layout story, of a server.
 //! `METASPY` names the program `metaspy`; without it, the one on the `PATH` runs.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -24,7 +26,9 @@ const BY_SITE: &str =
 const FORMATS: [&str; 2] = ["chrome", "perfetto"];
 
 /// Recordings of a fleet that are on the disk at once.
-const SPOOLED: u64 = 100;
+const SPOOLED: usize = 100;
+/// The number of the first process.
+const FIRST_PID: u64 = 1_000_000;
 /// The byte of a recording at which the number of its process is.
 const PROCESS: u64 = metaspy_core::format::superblock::PID as u64 * 8;
 
@@ -56,8 +60,8 @@ const OF_FRAME: u64 = 10;
 /// Nodes.
 const NODES: u64 = 10_000;
 
-/// Records about this many events into a file.
-fn record(events: u64, path: &Path) {
+/// Records about this many events of these nodes into a file.
+fn record(events: u64, nodes: Range<u64>, path: &Path) {
     let budget = events * 33 + (64 << 20);
     let recording =
         Recording::file(path).budget(budget).policy(Policy::Grow).start().expect("there is room");
@@ -66,7 +70,7 @@ fn record(events: u64, path: &Path) {
         .install()
         .expect("the methods are observed");
     for frame in 0..events / OF_FRAME {
-        Node(frame * 4 % NODES).frame();
+        Node(nodes.start + frame * 4 % (nodes.end - nodes.start)).frame();
     }
     drop(profiler);
     recording.close();
@@ -79,11 +83,13 @@ struct Run {
     busy: f64,
     /// The most memory of its own, without the pages of files, in bytes.
     memory: u64,
+    /// Bytes that it read, of files and from memory.
+    read: u64,
 }
 
 /// Runs a command, which must succeed.
 fn run(program: &Path, arguments: &[&OsStr]) -> Run {
-    let (start, busy) = (Instant::now(), busy_of_children());
+    let (start, busy, read) = (Instant::now(), busy_of_children(), read_with_children());
     let mut command = Command::new(program);
     let mut child =
         command.args(arguments).stdout(Stdio::null()).spawn().expect("the command starts");
@@ -96,7 +102,19 @@ fn run(program: &Path, arguments: &[&OsStr]) -> Run {
         std::thread::sleep(Duration::from_millis(5));
     };
     assert!(status.success(), "{} {arguments:?} fails: {status}", program.display());
-    Run { time: start.elapsed(), busy: busy_of_children() - busy, memory }
+    Run {
+        time: start.elapsed(),
+        busy: busy_of_children() - busy,
+        memory,
+        read: read_with_children() - read,
+    }
+}
+
+/// Bytes that this process and its ended children read.
+fn read_with_children() -> u64 {
+    let own = fs::read_to_string("/proc/self/io").expect("Linux has it");
+    let read = own.lines().find_map(|line| line.strip_prefix("rchar: "));
+    read.and_then(|bytes| bytes.parse().ok()).expect("Linux counts them")
 }
 
 /// The time of processors that ended children took, in s.
@@ -186,7 +204,7 @@ impl Bench {
     /// A query and the report, over a recording of many events, and over its sealed set.
     fn speed(&self, events: u64) {
         let (spy, set) = (self.directory.join("many.spy"), self.directory.join("many"));
-        record(events, &spy);
+        record(events, 0..NODES, &spy);
         let bytes = bytes_of(&spy);
         println!(
             "{events} events, {:.1} bytes each in the recording",
@@ -259,38 +277,49 @@ impl Bench {
     /// How time and bytes grow with the number of processes: each line has ten times as many as the
     /// one before.
     fn fleet(&self, most: u64, of_process: u64) {
-        let spy = self.directory.join("one.spy");
-        record(of_process, &spy);
         println!(
             "processes of {of_process} events    seal s    M events/s    bytes an event    query s"
         );
         let mut processes = (most / 100).max(1);
         while processes <= most {
             let set = self.directory.join(format!("fleet-{processes}"));
-            let numbers: Vec<u64> = (1_000_000..1_000_000 + processes).collect();
-            let time: f64 = numbers
-                .chunks(SPOOLED as usize)
-                .map(|some| self.seal_copies(&spy, some, &set))
-                .sum();
+            let numbers: Vec<u64> = (0..processes).collect();
+            let time: f64 =
+                numbers.chunks(SPOOLED).map(|some| self.seal_each(some, of_process, &set)).sum();
             let query = run(&self.scale, &["query".as_ref(), BY_SITE.as_ref(), set.as_ref()]);
             let events = (processes * of_process) as f64;
-            let (rate, bytes) = (events / time / 1e6, bytes_below(&set) as f64 / events);
-            let query = query.time.as_secs_f64();
-            println!("{processes:>26} {time:>9.2} {rate:>13.2} {bytes:>17.2} {query:>10.2}");
+            let bytes = bytes_below(&set) as f64;
+            let (rate, each, query) =
+                (events / time / 1e6, bytes / events, query.time.as_secs_f64());
+            println!("{processes:>26} {time:>9.2} {rate:>13.2} {each:>17.2} {query:>10.2}");
+            let of_one =
+                format!("SELECT site, count(*) FROM events WHERE pid = {FIRST_PID} GROUP BY site");
+            let query = run(&self.scale, &["query".as_ref(), of_one.as_ref(), set.as_ref()]);
+            print_figure(
+                "  read by a query for one process",
+                query.read as f64 / bytes * 100.0,
+                "%",
+                1.0,
+                true,
+            );
             fs::remove_dir_all(set).expect("it is ours");
             processes *= 10;
         }
     }
 
-    /// Seals a copy of a recording for each of some processes. Returns the time of the seal, in s.
-    fn seal_copies(&self, spy: &Path, processes: &[u64], set: &Path) -> f64 {
+    /// Records the events of some processes, and seals them. Returns the time of the seal, in s.
+    fn seal_each(&self, processes: &[u64], of_process: u64, set: &Path) -> f64 {
         let spool = self.directory.join("spool");
         fs::create_dir_all(&spool).expect("there is room");
         for process in processes {
             let path = spool.join(format!("{process}.spy"));
-            fs::copy(spy, &path).expect("there is room");
-            let file = fs::File::options().write(true).open(&path).expect("it was copied");
-            file.write_all_at(&process.to_le_bytes(), PROCESS).expect("there is room");
+            // From half of the average to one and a half.
+            let events = of_process / 2 + of_process * (process * 7 % 10) / 9;
+            let first = process * NODES;
+            record(events, first..first + NODES / 2 + process % NODES, &path);
+            let file = fs::File::options().write(true).open(&path).expect("it was recorded");
+            let pid = FIRST_PID + process;
+            file.write_all_at(&pid.to_le_bytes(), PROCESS).expect("there is room");
         }
         let sealed =
             run(&self.scale, &["seal".as_ref(), spool.as_ref(), "--to".as_ref(), set.as_ref()]);

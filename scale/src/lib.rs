@@ -23,6 +23,8 @@ pub mod panics;
 
 pub mod threads;
 
+pub mod stdout;
+
 pub mod interrupt;
 
 pub mod tables;

@@ -17,9 +17,9 @@ use metaspy_reader::text::print_message;
 use metaspy_reader::units::grouped;
 
 use crate::arguments::{self, Keep};
-use crate::query::print;
 use crate::recordings::Recording;
 use crate::seal::{self, HostName, Sealed, target::Target};
+use crate::stdout::print;
 
 /// The time between two looks at the directory.
 const LOOK: Duration = Duration::from_secs(2);
@@ -87,11 +87,7 @@ impl<'o> Ship<'o> {
                 options.directory.display()
             );
         }
-        let host = options.host.clone().unwrap_or_else(seal::this_host);
-        let host_name = match options.host {
-            Some(_) => HostName::Given,
-            None => HostName::OfSystem,
-        };
+        let (host, host_name) = seal::host(options.host.as_deref());
         Ok(Ship { options, host, host_name, kept: Vec::new(), dropped: 0, looked: None })
     }
 

@@ -56,7 +56,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "the copy is in a directory that was made for it",
     ),
     (
-        "scale/src/tables/sealed.rs",
+        "scale/src/query/sealed_set.rs",
         "File::open(&path)",
         "the files of a sealed set, which are checked by their length and hash",
     ),

@@ -17,7 +17,8 @@ use super::resource::Named;
 use super::{metrics, report, spans};
 use crate::arguments;
 use crate::interrupt::interrupted;
-use crate::query::{Source, print};
+use crate::query::Source;
+use crate::stdout::print;
 
 /// Time between two looks at the recordings.
 const LOOK: Duration = Duration::from_secs(2);

@@ -15,7 +15,8 @@ use metaspy_reader::text::print_message;
 use metaspy_reader::units::grouped;
 
 use crate::arguments;
-use crate::query::{Source, print};
+use crate::query::Source;
+use crate::stdout::print;
 use receiver::Receiver;
 use resource::Named;
 use spans::Sent;

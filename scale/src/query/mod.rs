@@ -6,6 +6,7 @@ mod errors;
 mod examples;
 mod output;
 mod projections;
+mod sealed_set;
 mod session;
 mod source;
 
@@ -20,10 +21,10 @@ use metaspy_reader::text::print_message;
 use crate::arguments;
 use crate::interrupt::interrupted;
 use crate::panics::caught;
+use crate::stdout::print;
 
 use errors::QueryError;
 pub use examples::EXAMPLES;
-pub use output::print;
 #[cfg(feature = "cluster")]
 pub use projections::with_distinct_projections;
 pub use session::{MEMORY, Query, run as run_sql, run_bounded as run_bounded_sql};
@@ -61,7 +62,7 @@ async fn run_on_cluster(_: &str, _: &Source, _: &url::Url) -> Result<Query> {
 /// Runs the command.
 pub async fn run(options: &arguments::Query) -> Result<Complete> {
     if options.examples {
-        output::print(&examples::text())?;
+        print(&examples::text())?;
         return Ok(true);
     }
     let (sql, sources) = options.sql_and_sources()?;

@@ -20,6 +20,7 @@ use futures::StreamExt;
 
 use crate::arguments::Format;
 use crate::query::{Query, Source};
+use crate::stdout::print;
 use crate::tables;
 
 /// Runs a query and prints its rows.
@@ -145,14 +146,6 @@ pub async fn schema(source: &Source) -> Result<()> {
         }
     }
     print(&text)
-}
-
-/// Prints a text on standard output.
-pub fn print(text: &str) -> Result<()> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => Ok(result?),
-    }
 }
 
 /// Refuses columns with equal names, because an object of JSON has each name once.

@@ -11,9 +11,10 @@ use datafusion::common::DataFusionError;
 use datafusion::execution::context::SessionContext;
 
 use crate::functions::{self, Events};
+use crate::query::sealed_set::SealedSet;
 use crate::recordings::Recording;
 use crate::seal::Manifest;
-use crate::tables::{self, sealed::SealedSet};
+use crate::tables;
 
 /// Input of a query: recordings in place, and sealed sets.
 #[derive(Clone)]

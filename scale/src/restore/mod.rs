@@ -18,11 +18,11 @@ use object_store::{GetResultPayload, ObjectStoreExt};
 
 use crate::arguments;
 use crate::panics::caught;
-use crate::query::print;
 use crate::seal::partitions::{Partitions, Unreadable};
 use crate::seal::sync;
 use crate::seal::target::{Target, split};
 use crate::seal::{Manifest, REST};
+use crate::stdout::print;
 use events::Filler;
 
 /// Bytes that are written at once, or left out if they are zeros.

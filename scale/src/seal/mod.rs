@@ -45,8 +45,8 @@ use metaspy_reader::EndState;
 use metaspy_reader::text::print_message;
 
 use crate::arguments;
-use crate::query::print;
 use crate::recordings::Recording;
+use crate::stdout::print;
 use crate::tables;
 
 pub use manifest::{Amounts, LAYOUT_VERSION, MANIFEST, Manifest, REST, table_file};
@@ -63,7 +63,7 @@ pub async fn run(options: &arguments::Seal) -> Result<bool> {
     let recordings = Recording::open_all(&options.recordings)?;
     let target = Target::parse(&options.to)?;
     target.remove_abandoned()?;
-    let host = options.host.clone().unwrap_or_else(this_host);
+    let (host, host_name) = host(options.host.as_deref());
     let mut complete = true;
     for mut recording in recordings.iter().cloned() {
         recording.host = host.clone();
@@ -78,7 +78,7 @@ pub async fn run(options: &arguments::Seal) -> Result<bool> {
             report(&warning);
         }
         complete &= !recording.is_damaged();
-        match seal(&recording, &target, HostName::Given).await? {
+        match seal(&recording, &target, host_name).await? {
             Sealed::Now(manifest) => print(&written(&name, &manifest))?,
             Sealed::Before => print(&format!("{name}: already sealed\n"))?,
             Sealed::InPart(why) => {
@@ -224,6 +224,14 @@ fn write_table(rows: &RecordBatch, path: &Path) -> Result<()> {
     writer.write(rows)?;
     writer.close()?;
     Ok(())
+}
+
+/// The name of the host that `--host` gives, or that of this machine.
+pub fn host(given: Option<&str>) -> (String, HostName) {
+    match given {
+        Some(name) => (name.to_owned(), HostName::Given),
+        None => (this_host(), HostName::OfSystem),
+    }
 }
 
 /// The name of this machine.

@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 
 use crate::arguments;
 use crate::interrupt::interrupted;
-use crate::query::print;
+use crate::stdout::print;
 use crate::threads;
 use access::{Access, Token};
 use limits::Limits;

@@ -10,7 +10,6 @@ pub mod events;
 mod findings;
 mod profiles;
 mod program;
-pub mod sealed;
 mod tallies;
 
 use std::sync::Arc;
