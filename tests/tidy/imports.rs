@@ -252,8 +252,12 @@ impl Module {
             "macro_rules",
             "mod",
         ];
-        let item = |window: &[String]| window[1] == name && ITEMS.contains(&window[0].as_str());
-        self.body.windows(2).any(item)
+        // The lifetime of `&'static Name` is no item.
+        let is_item = |at: usize| {
+            ITEMS.contains(&self.body[at].as_str()) && (at == 0 || self.body[at - 1] != "'")
+        };
+        let mut named = self.body.iter().enumerate().skip(1).filter(|(_, token)| *token == name);
+        named.any(|(at, _)| is_item(at - 1))
             || self.imports.iter().any(|import| import.public && import.name == name)
     }
 }
