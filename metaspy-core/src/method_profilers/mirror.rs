@@ -1,6 +1,6 @@
 //! The mirror: packages, types and methods, each once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::format::facts::{Facts, SelfKind};
@@ -80,6 +80,60 @@ struct Selected {
     facts: &'static Facts,
 }
 
+/// The packages and types of some methods, by their places. It is the same for all profilers, so
+/// the compiler makes its code once.
+#[derive(Default)]
+struct Outline {
+    /// Paths, each with the place of the package around it, which comes first.
+    packages: Vec<(String, Option<usize>)>,
+    types: Vec<OutlinedType>,
+    /// The type of each method.
+    owners: Vec<usize>,
+}
+
+struct OutlinedType {
+    name: String,
+    is_trait: bool,
+    traits: Vec<String>,
+    package: usize,
+}
+
+impl Outline {
+    fn new(selected: &[Selected]) -> Self {
+        let crates: BTreeSet<&str> = selected.iter().map(|method| method.facts.package()).collect();
+        let mut traits: BTreeMap<(String, String), (bool, Vec<String>)> = BTreeMap::new();
+        for Selected { facts, .. } in selected {
+            let (is_trait, all) = traits.entry(type_of(facts, &crates)).or_default();
+            *is_trait |= facts.of_type.is_none() && facts.of_trait.is_some();
+            let of_trait = facts.of_type.as_ref().and(facts.of_trait.as_ref());
+            all.extend(of_trait.into_iter().chain(&facts.supertraits).cloned());
+        }
+        let mut outline = Outline::default();
+        let mut packages = HashMap::new();
+        let mut types = HashMap::new();
+        for ((module, name), (is_trait, mut traits)) in traits {
+            traits.sort_unstable();
+            traits.dedup();
+            let package = outline.package(&module, &mut packages);
+            types.insert((module, name.clone()), outline.types.len());
+            outline.types.push(OutlinedType { name, is_trait, traits, package });
+        }
+        outline.owners = selected.iter().map(|it| types[&type_of(it.facts, &crates)]).collect();
+        outline
+    }
+
+    fn package(&mut self, path: &str, known: &mut HashMap<String, usize>) -> usize {
+        if let Some(at) = known.get(path) {
+            return *at;
+        }
+        let parent = path.rsplit_once("::").map(|(parent, _)| self.package(parent, known));
+        let at = self.packages.len();
+        self.packages.push((path.to_owned(), parent));
+        known.insert(path.to_owned(), at);
+        at
+    }
+}
+
 impl<P: MethodProfiler> Mirror<P> {
     /// The mirror of this program, with the methods that the profiler selects and with their values
     /// in a table.
@@ -101,64 +155,37 @@ impl<P: MethodProfiler> Mirror<P> {
     }
 
     fn made_of(selected: Vec<Selected>, sites: usize, table: Option<&Arc<Table>>) -> Self {
-        let by_site = vec![0; sites + 1];
-        let mut mirror =
-            Mirror { packages: Vec::new(), types: Vec::new(), methods: Vec::new(), by_site };
-        let crates: BTreeSet<String> =
-            selected.iter().map(|method| method.facts.package().to_owned()).collect();
-        let mut traits: BTreeMap<(String, String), (bool, Vec<String>)> = BTreeMap::new();
-        for Selected { facts, .. } in &selected {
-            let (is_trait, all) = traits.entry(type_of(facts, &crates)).or_default();
-            *is_trait |= facts.of_type.is_none() && facts.of_trait.is_some();
-            let of_trait = facts.of_type.as_ref().and(facts.of_trait.as_ref());
-            all.extend(of_trait.into_iter().chain(&facts.supertraits).cloned());
+        let outline = Outline::new(&selected);
+        let mut packages: Vec<Arc<PackageSpy<P>>> = Vec::new();
+        for (path, parent) in outline.packages {
+            let parent = parent.map(|at| Arc::clone(&packages[at]));
+            packages.push(Arc::new(PackageSpy { path, parent, data: P::Package::default() }));
         }
-        for (_, all) in traits.values_mut() {
-            all.sort_unstable();
-            all.dedup();
-        }
-        let mut packages = BTreeMap::new();
-        let mut types: BTreeMap<(String, String), Arc<TypeSpy<P>>> = BTreeMap::new();
-        for ((module, name), (is_trait, traits)) in traits {
-            let package = mirror.package(&module, &mut packages);
-            let spy = Arc::new(TypeSpy {
-                name: name.clone(),
+        let mut types = Vec::new();
+        for OutlinedType { name, is_trait, traits, package } in outline.types {
+            let package = Arc::clone(&packages[package]);
+            types.push(Arc::new(TypeSpy {
+                name,
                 is_trait,
                 traits,
                 package,
                 data: P::Type::default(),
-            });
-            mirror.types.push(Arc::clone(&spy));
-            types.insert((module, name), spy);
+            }));
         }
-        for Selected { site, facts } in selected {
-            let owner = Arc::clone(&types[&type_of(facts, &crates)]);
-            let place = mirror.methods.len();
+        let mut methods = Vec::new();
+        let mut by_site = vec![0; sites + 1];
+        for (Selected { site, facts }, owner) in selected.into_iter().zip(outline.owners) {
+            let owner = Arc::clone(&types[owner]);
+            let place = methods.len();
             let mut columns = match table {
                 Some(table) => Columns::of_row(table, site.0 as usize),
                 None => Columns::declaration(),
             };
             let data = P::Method::new(&mut columns);
-            mirror.methods.push(MethodSpy { facts, site, owner, data, place });
-            mirror.by_site[site.0 as usize] = place as u32 + 1;
+            methods.push(MethodSpy { facts, site, owner, data, place });
+            by_site[site.0 as usize] = place as u32 + 1;
         }
-        mirror
-    }
-
-    fn package(
-        &mut self,
-        path: &str,
-        known: &mut BTreeMap<String, Arc<PackageSpy<P>>>,
-    ) -> Arc<PackageSpy<P>> {
-        if let Some(spy) = known.get(path) {
-            return Arc::clone(spy);
-        }
-        let parent = path.rsplit_once("::").map(|(parent, _)| self.package(parent, known));
-        let spy =
-            Arc::new(PackageSpy { path: path.to_owned(), parent, data: P::Package::default() });
-        self.packages.push(Arc::clone(&spy));
-        known.insert(path.to_owned(), Arc::clone(&spy));
-        spy
+        Mirror { packages, types, methods, by_site }
     }
 
     /// Crates and modules; a package comes before those within it.
@@ -227,7 +254,7 @@ fn is_method(entry: &SiteEntry) -> bool {
 
 /// The module and the name of the type that a method belongs to, by the place of its definition.
 /// The name is empty for free functions.
-fn type_of(facts: &Facts, crates: &BTreeSet<String>) -> (String, String) {
+fn type_of(facts: &Facts, crates: &BTreeSet<&str>) -> (String, String) {
     let owner = facts.owner_module_and_name(|name| crates.contains(name));
     let (module, name) = owner.unwrap_or((&facts.module, ""));
     (module.to_owned(), name.to_owned())

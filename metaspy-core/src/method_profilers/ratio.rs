@@ -1,6 +1,6 @@
 //! How much of a program, a package or a type ran.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::method_profilers::{MethodProfiler, MethodSpy, Mirror, PackageSpy, TypeSpy};
 use crate::site::SiteId;
@@ -16,13 +16,14 @@ fn ratio_of<'s, P: MethodProfiler>(
     ran: &MethodsRun,
 ) -> Ratio {
     let mut ratio = Ratio::default();
-    let mut types: BTreeMap<*const TypeSpy<P>, bool> = BTreeMap::new();
+    // By address, so that all profilers share the code of the map.
+    let mut types: HashMap<usize, bool> = HashMap::new();
     for method in methods.filter(|method| !method.facts.is_of_tests()) {
         let is_covered = method.is_covered(ran);
         ratio.methods += 1;
         ratio.covered += u32::from(is_covered);
         if !method.owner.name.is_empty() {
-            *types.entry(&raw const *method.owner).or_default() |= is_covered;
+            *types.entry((&raw const *method.owner).addr()).or_default() |= is_covered;
         }
     }
     ratio.types = types.len() as u32;
