@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
 
-use crate::common::{Package, host, manifest, three};
+use crate::common::{Package, QUICK_CORE, host, manifest, three};
+use crate::profilers::{HOT, profiler};
 
 #[test]
 fn a_second_build_does_nothing_and_an_edit_weaves_what_it_must() {
@@ -424,9 +426,25 @@ fn a_cache_that_others_can_write_to_is_refused() {
 fn what_is_built_with_one_cache_links_with_what_is_built_with_another() {
     let package = three("recached");
     package.metaspy(&["run"]);
+    package.write(".cargo/config.toml", QUICK_CORE);
     let other = package.dir.join("cache");
-    let did = package.metaspy_in(&["run", "--types"], &[("METASPY_CACHE", other.as_os_str())]);
+    let run = |line: &[&str]| package.metaspy_in(line, &[("METASPY_CACHE", other.as_os_str())]);
+    let did = run(&["run", "--types"]);
     assert_eq!((did.code, did.calls("recached_a::one")), (0, Some(1)), "{}", did.stderr);
+
+    let hot = profiler("hot_recached", HOT);
+    let did = run(&["run", "--profiler", hot.dir.to_str().expect("it is UTF-8")]);
+    assert!(did.stdout.contains("  heat  "), "{}", did.stdout);
+    assert_eq!(cores(&other), 1, "a profiler is built with the core that is there");
+}
+
+/// The number of cores in a cache.
+fn cores(directory: &Path) -> usize {
+    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.unwrap_or_default();
+    let is_core = name.starts_with("libmetaspy_core-") && name.ends_with(".rlib");
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    usize::from(is_core) + entries.map(|entry| cores(&entry.path())).sum::<usize>()
 }
 
 #[cfg(unix)]

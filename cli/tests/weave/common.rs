@@ -222,6 +222,9 @@ impl Did {
     }
 }
 
+/// Configuration of a package whose core is not that of all tests: it is built quickly.
+pub const QUICK_CORE: &str = "[profile.metaspy-core]\nopt-level = 0\n";
+
 /// The directory of everything that these tests write.
 pub fn temporary() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))

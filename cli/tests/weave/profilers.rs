@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::common::{Package, manifest, temporary};
+use crate::common::{Package, QUICK_CORE, manifest, temporary};
 
 /// What a stranger writes.
-const HOT: &str =
+pub const HOT: &str =
     "use metaspy_core::method_profilers::{Call, Columns, Count, Data, MethodProfiler, MethodSpy};
 
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl MethodProfiler for Hot {
 metaspy_core::profiler!(Hot);
 ";
 
-fn profiler(dir: &str, source: &str) -> Package {
+pub fn profiler(dir: &str, source: &str) -> Package {
     let manifest = "[package]\nname = \"hot\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n\
                     metaspy-core = \"0.1\"\n\n[workspace]\n";
     Package::new(dir, &[("Cargo.toml", manifest), ("src/lib.rs", source)])
@@ -114,7 +114,7 @@ fn two_profilers_see_the_same_run() {
     );
 }
 
-/// Cargo keeps the core that it built with a profiler beside the one that it built alone.
+/// Cargo keeps a core that it built with a profiler, and otherwise than alone, beside the other one.
 #[test]
 fn what_the_linker_adds_is_of_one_build() {
     let lib = "/// ```\n/// assert_eq!(both::double(2), 4);\n/// ```\npub fn double(n: u32) -> u32 {\n    n * 2\n}\n";
@@ -123,6 +123,8 @@ fn what_the_linker_adds_is_of_one_build() {
     let hot = profiler("hot_both", HOT);
     for more in [&[][..], &["--profiler", hot.dir.to_str().expect("it is UTF-8")], &[]] {
         let did = package.metaspy(&[&["test"], more].concat());
+        // The first core is that of all tests.
+        package.write(".cargo/config.toml", QUICK_CORE);
         assert_eq!(
             (did.calls("both::double"), &did.json["doubts"]),
             (Some(1), &json!([])),

@@ -5,7 +5,7 @@ use std::fs;
 
 #[cfg(unix)]
 use crate::common::three;
-use crate::common::{Package, host, manifest};
+use crate::common::{Package, QUICK_CORE, host, manifest};
 
 #[cfg(unix)]
 #[test]
@@ -180,14 +180,16 @@ fn flags_that_the_configuration_names_are_kept() {
         ],
     );
     let documentation = "/// ```\n/// #[cfg(not(documented))]\n/// compile_error!(\"nobody told\");\n/// flagged::one();\n/// ```\n";
-    let flags =
-        "[build]\nrustflags = [\"--cfg\", \"told\"]\nrustdocflags = [\"--cfg\", \"documented\"]\n";
+    // Flags make a core of their own.
+    let flags = format!(
+        "[build]\nrustflags = [\"--cfg\", \"told\"]\nrustdocflags = [\"--cfg\", \"documented\"]\n{QUICK_CORE}"
+    );
     let package = Package::new(
         "flagged",
         &[
             ("Cargo.toml", &manifest("flagged", "2024", "")),
             ("src/lib.rs", &format!("{documentation}pub fn one() {{\n}}\n")),
-            (".cargo/config.toml", flags),
+            (".cargo/config.toml", &flags),
         ],
     );
     let profiler = profiler.dir.to_str().expect("it is UTF-8");

@@ -47,7 +47,8 @@ metaspy-recorder = { path = "metaspy-core/recorder", version = "0.1.0" }
 const PROFILE: &str = "metaspy-core";
 /// The profile. Each key that shapes code is here, so that no project's profiles make a core of
 /// their own. Programs call the recorder, and not the reader, which takes more than a third of the
-/// build when it is optimised.
+/// build when it is optimised. One unit takes less processor time than 16, whose code is optimised
+/// again together.
 pub(super) const IN_MANIFEST: &str = r#"
 [profile.metaspy-core]
 inherits = "release"
@@ -58,12 +59,16 @@ debug-assertions = false
 overflow-checks = false
 lto = false
 panic = "unwind"
-codegen-units = 16
+codegen-units = 1
 incremental = false
 
 [profile.metaspy-core.package]
+memchr.opt-level = 0
 metaspy-reader.opt-level = 0
+serde.opt-level = 0
+serde_core.opt-level = 0
 serde_json.opt-level = 0
+strsim.opt-level = 0
 
 [profile.metaspy-core.build-override]
 opt-level = 0
@@ -96,7 +101,8 @@ pub struct Settings<'s> {
 
 /// A name for the core's source.
 pub fn core_stamp() -> String {
-    stamp(SOURCE.iter().flat_map(|(path, text)| [*path, *text]).chain([LOCK, IN_MANIFEST]))
+    let manifests = [LOCK, profilers::MANIFEST, IN_MANIFEST];
+    stamp(SOURCE.iter().flat_map(|(path, text)| [*path, *text]).chain(manifests))
 }
 
 /// The core, built if the cache does not have it; with the profilers of these directories, built
@@ -108,15 +114,14 @@ pub fn core(settings: &Settings<'_>, cache: &Path, profiler_dirs: &[PathBuf]) ->
     let core = cache::entry(&dir, |dir| {
         print_message("     Metaspy building its core, once for this compiler");
         unpack(dir)?;
-        let core = Build { settings, dir, profilers: &[] }.run(dir, "metaspy-core")?;
+        let core = Build { settings, dir, profilers: &[] }.run()?;
         let files = files(&core);
         Ok((core, files))
     })?;
     if profilers.is_empty() {
         return Ok(core);
     }
-    let package = profilers::write(&profilers, &dir, LOCK)?;
-    Build { settings, dir: &dir, profilers: &profilers }.run(&package, profilers::PACKAGE)
+    Build { settings, dir: &dir, profilers: &profilers }.run()
 }
 
 impl Settings<'_> {
@@ -143,9 +148,7 @@ fn is_of_profiles(name: &OsStr) -> bool {
 
 /// Writes the core's source. A build that was killed may have left a part of it.
 fn unpack(dir: &Path) -> Result<()> {
-    let manifest = format!("{WORKSPACE}{IN_MANIFEST}");
-    let manifests = [("Cargo.toml", &*manifest), ("Cargo.lock", LOCK)];
-    for (path, text) in SOURCE.iter().copied().chain(manifests) {
+    for (path, text) in SOURCE.iter().copied().chain([("Cargo.toml", WORKSPACE)]) {
         let path = dir.join(path);
         // Cargo builds a file again if its time is new.
         if read_whole(&path).ok().as_deref() != Some(text.as_bytes()) {
@@ -176,11 +179,12 @@ impl Build<'_> {
     /// Builds without a network if that is possible. The project's configuration may be needed to
     /// build the core, or it may replace the registry by one that lacks the core's dependencies:
     /// then the core is built outside the project.
-    fn run(&self, workspace: &Path, package: &str) -> Result<Core> {
-        let nowhere = workspace.ancestors().last().unwrap_or(workspace);
+    fn run(&self) -> Result<Core> {
+        let workspace = profilers::write(self.profilers, self.dir, LOCK)?;
+        let nowhere = workspace.ancestors().last().unwrap_or(&workspace);
         let here = env::current_dir()?;
         let offline = self.settings.is_offline;
-        let once = |from: &Path, offline: bool| self.once(workspace, from, package, offline);
+        let once = |from: &Path, offline: bool| self.once(&workspace, from, offline);
         let first = match once(&here, true) {
             Ok(core) => return Ok(core),
             Err(error) => error,
@@ -199,7 +203,7 @@ impl Build<'_> {
         )
     }
 
-    fn once(&self, workspace: &Path, from: &Path, package: &str, offline: bool) -> Result<Core> {
+    fn once(&self, workspace: &Path, from: &Path, offline: bool) -> Result<Core> {
         let Settings { cargo, wrapper, .. } = self.settings;
         let target = self.settings.core_target()?;
         let target_dir = self.dir.join("target");
@@ -211,11 +215,7 @@ impl Build<'_> {
             "--quiet",
             "--message-format=json-render-diagnostics",
         ]);
-        command
-            .arg("--package")
-            .arg(package)
-            .arg("--manifest-path")
-            .arg(workspace.join("Cargo.toml"));
+        command.arg("--manifest-path").arg(workspace.join("Cargo.toml"));
         command.arg("--target-dir").arg(&target_dir).arg(build_dir(&target_dir)?);
         command.args(target.map(|target| format!("--target={target}")));
         command.args(offline.then_some("--offline")).current_dir(from);

@@ -1,7 +1,9 @@
 //! The user's own profilers. They are built together with the core, because a program has one core.
 //!
 //! A package that depends on the core and on all profilers is built in a workspace of its own. In
-//! it, `metaspy-core` is the packed core, whatever version the profilers require.
+//! it, `metaspy-core` is the packed core, whatever version the profilers require. Without profilers
+//! the core is built in the same way: cargo would otherwise give it another name, and build it
+//! again for the first profiler.
 //!
 //! The profilers do not become a part of the program, because its manifest and lock file would
 //! change. A program with a core of its own cannot get them from outside.
@@ -18,10 +20,7 @@ use serde_json::Value;
 use crate::plan::{stamp, write_whole};
 use crate::runtime::core::IN_MANIFEST;
 
-/// The package's name.
-pub const PACKAGE: &str = "metaspy-profilers";
-
-const MANIFEST: &str = r#"[package]
+pub const MANIFEST: &str = r#"[package]
 name = "metaspy-profilers"
 version = "0.1.0"
 edition = "2024"
@@ -31,11 +30,14 @@ path = "lib.rs"
 
 [workspace]
 
+[dependencies]
+metaspy-core = { path = "../../metaspy-core" }
+"#;
+
+/// The packed core takes the place of the one that profilers depend on.
+const PATCH: &str = r#"
 [patch.crates-io]
 metaspy-core = { path = "../../metaspy-core" }
-
-[dependencies]
-metaspy-core = "*"
 "#;
 
 /// A crate with profilers.
@@ -112,6 +114,9 @@ pub fn write(profilers: &[Profiler], dir: &Path, lock: &str) -> Result<PathBuf> 
             serde_json::to_string(name)?,
             serde_json::to_string(path)?
         )?;
+    }
+    if !profilers.is_empty() {
+        manifest.push_str(PATCH);
     }
     manifest.push_str(IN_MANIFEST);
     let dir = dir.join("profilers").join(stamp([&manifest]));
