@@ -34,6 +34,10 @@ mod hook_cost;
 
 mod kept;
 
+mod totals;
+
+mod details;
+
 mod causes;
 
 mod scan;
@@ -62,8 +66,9 @@ pub use store::Store;
 pub use store::merged::Process;
 
 pub use causes::effects::EffectsIndex;
-pub use causes::remote::{LocalTrace, Remote, Sent};
+pub use causes::remote::{LocalTrace, Remote};
 pub use causes::{Ancestors, Origin};
+pub use details::{EventMarks, Polls, Sent};
 pub use event::{Event, EventId, LaneId, Outcome, ParseEventIdError};
 pub use filter::matcher::Members;
 pub use filter::selector::{self, Selector, SelectorError};
@@ -97,12 +102,11 @@ pub use tally::chains::{Chain, ChainFrame, Chains};
 pub use tally::first_rows::{FirstRows, RowOrder};
 pub use tally::groups::{GroupTotal, SiteGroups};
 pub use tally::shares::Shares;
-pub use tally::totals::Totals;
 pub use tally::{By, DetailLevel, NO_CAUSE, REMOTE_CAUSE, Scope, Tally, TallyRow};
-pub use timeline::details::{EventMarks, Polls};
 pub use timeline::rank::Rank;
 pub use timeline::violations::Violations;
 pub use timeline::{Page, Position};
+pub use totals::Totals;
 pub use verify::Verification;
 
 // These items are for the writer.

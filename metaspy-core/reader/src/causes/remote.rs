@@ -15,15 +15,6 @@ pub struct Remote {
     pub span: u64,
 }
 
-/// Sending of an event to another process as a cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// Number of the span that stands for the event.
-    pub span: u64,
-    /// Tick of the sending.
-    pub tick: u64,
-}
-
 /// Part of a trace in one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalTrace {
@@ -46,11 +37,6 @@ impl Store {
     /// Returns the cause in another process that this slot notes.
     pub(crate) fn remote(&self, id: EventId) -> Option<Remote> {
         self.ring().remote(id)
-    }
-
-    /// Returns the times at which an event was sent to other processes while its lane was in it.
-    pub fn sent(&self, id: EventId) -> Vec<Sent> {
-        self.event_marks(id).sent
     }
 
     /// Returns the event for which this recording's process sent this span, if it is in the window.

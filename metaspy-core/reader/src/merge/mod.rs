@@ -28,7 +28,6 @@ mod write;
 use std::sync::Arc;
 
 use crate::Store;
-use crate::event::LaneId;
 use crate::filter::Filter;
 use crate::open::Mapped;
 use crate::open::header::EndState;
@@ -109,34 +108,6 @@ impl Store {
             && sites(self) == sites(other)
             && self.sites().iter().zip(other.sites()).all(|(own, other)| own.path == other.path)
             && self.kinds().zip(other.kinds()).all(|(own, other)| own.name == other.name)
-    }
-
-    /// Returns the processes of a merged recording; empty for any other.
-    pub fn processes(&self) -> &[Process] {
-        self.as_merged().map_or(&[], |merged| &merged.processes)
-    }
-
-    /// Returns the merged recordings.
-    pub(crate) fn sources(&self) -> &[Store] {
-        self.as_merged().map_or(&[], |merged| &merged.sources)
-    }
-
-    /// Returns the process of a lane, if this is a merged recording.
-    pub fn process_of(&self, lane: LaneId) -> Option<&Process> {
-        self.processes().iter().find(|process| process.lanes.contains(&lane.0))
-    }
-
-    /// Returns true if the processes have different clocks, so that the order of their events is
-    /// not certain.
-    pub fn order_is_uncertain(&self) -> bool {
-        self.as_merged().is_some_and(|merged| merged.order_is_uncertain)
-    }
-
-    fn as_merged(&self) -> Option<&Merged> {
-        match &self.medium {
-            Medium::Merged(merged) => Some(merged),
-            _ => None,
-        }
     }
 }
 

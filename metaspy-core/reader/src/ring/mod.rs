@@ -7,6 +7,7 @@
 pub mod blocks;
 pub(crate) mod chunk_index;
 pub(crate) mod chunks;
+pub(crate) mod counts;
 pub(crate) mod fold;
 pub(crate) mod folds;
 pub(crate) mod links;

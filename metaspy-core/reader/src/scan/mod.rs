@@ -1,6 +1,5 @@
 //! Loops over the events of the window: all of them or a part, resolved or counted.
 
-mod counts;
 pub(crate) mod current;
 pub(crate) mod event_rows;
 pub(crate) mod losses;
@@ -8,5 +7,3 @@ pub(crate) mod parts;
 pub(crate) mod resolved;
 pub(crate) mod survey;
 mod unit_walk;
-
-pub(crate) use counts::{Levels, SubjectCounts};

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::Store;
+use crate::event::LaneId;
 use crate::open::header::EndState;
+use crate::store::{Medium, Store};
 
 /// Process of a merged recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,5 +63,35 @@ impl Merged {
             store.missing().iter().map(move |text| format!("{}: {text}", process.source))
         });
         missing.chain(self.damage.iter().cloned()).collect()
+    }
+}
+
+impl Store {
+    /// Returns the processes of a merged recording; empty for any other.
+    pub fn processes(&self) -> &[Process] {
+        self.as_merged().map_or(&[], |merged| &merged.processes)
+    }
+
+    /// Returns the merged recordings.
+    pub(crate) fn sources(&self) -> &[Store] {
+        self.as_merged().map_or(&[], |merged| &merged.sources)
+    }
+
+    /// Returns the process of a lane, if this is a merged recording.
+    pub fn process_of(&self, lane: LaneId) -> Option<&Process> {
+        self.processes().iter().find(|process| process.lanes.contains(&lane.0))
+    }
+
+    /// Returns true if the processes have different clocks, so that the order of their events is
+    /// not certain.
+    pub fn order_is_uncertain(&self) -> bool {
+        self.as_merged().is_some_and(|merged| merged.order_is_uncertain)
+    }
+
+    pub(crate) fn as_merged(&self) -> Option<&Merged> {
+        match &self.medium {
+            Medium::Merged(merged) => Some(merged),
+            _ => None,
+        }
     }
 }

@@ -258,6 +258,17 @@ impl Store {
         &self.names.sites
     }
 
+    /// Returns a flag for each site by number, true if its events are entered and left.
+    pub(crate) fn asyncs(&self) -> Vec<bool> {
+        let mut asyncs = Vec::new();
+        for site in self.sites().iter().filter(|site| site.kind.is_entered()) {
+            let at = site.id.0 as usize;
+            asyncs.resize(asyncs.len().max(at + 1), false);
+            asyncs[at] = true;
+        }
+        asyncs
+    }
+
     /// Returns the site with this number.
     pub fn site(&self, id: SiteId) -> Option<&RecordedSite> {
         self.names.site(id)

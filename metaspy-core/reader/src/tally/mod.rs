@@ -12,7 +12,6 @@ pub(crate) mod groups;
 mod lower_bounds;
 pub(crate) mod self_time;
 pub(crate) mod shares;
-pub(crate) mod totals;
 
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
@@ -26,10 +25,10 @@ use crate::filter::matcher::{Matcher, Members};
 use crate::measure::Measure;
 use crate::parallel;
 use crate::ring::blocks::Ring;
+use crate::ring::counts::{Levels, SubjectCounts};
 use crate::ring::fold::{RowWords, Source};
 use crate::ring::folds::Folds;
 use crate::ring::links::Links;
-use crate::scan::{Levels, SubjectCounts};
 use crate::store::subject::OTHERS_KIND;
 use crate::tally::aggregate::{Aggregation, PartialTally};
 use crate::tally::first_rows::Share;
@@ -396,17 +395,6 @@ impl Store {
     /// recordings add up all calls.
     pub(crate) fn counts_time_once(&self) -> bool {
         metaspy_format::low(self.words().get(sb::VERSION)) >= sb::MINOR_NESTING
-    }
-
-    /// Returns a flag for each site by number, true if its events are entered and left.
-    pub(crate) fn asyncs(&self) -> Vec<bool> {
-        let mut asyncs = Vec::new();
-        for site in self.sites().iter().filter(|site| site.kind.is_entered()) {
-            let at = site.id.0 as usize;
-            asyncs.resize(asyncs.len().max(at + 1), false);
-            asyncs[at] = true;
-        }
-        asyncs
     }
 }
 

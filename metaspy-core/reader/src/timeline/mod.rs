@@ -3,7 +3,6 @@
 //! The lanes are merged block by block. Summaries and headers show which chunks and blocks can be
 //! skipped, so the cost of a page does not depend on the size of the recording.
 
-pub(crate) mod details;
 pub(crate) mod rank;
 pub(crate) mod violations;
 

@@ -14,7 +14,7 @@ use crate::open::missing;
 use crate::parallel;
 use crate::ring::blocks::{Block, Ring, Slot};
 use crate::ring::folds::Folds;
-use crate::tally::totals::Totals;
+use crate::totals::Totals;
 use crate::units::counted;
 use crate::verify::empty_places::EmptyPlaces;
 use metaspy_format::row::COUNT;

@@ -3,11 +3,11 @@
 //! Marks of the start are in the slots after the event. Marks of the end are in the block that its
 //! lane had when it ended.
 
+use crate::Store;
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::names::sanitise::sanitised;
 use crate::ring::blocks::{Block, MarkSlot};
 use crate::store::lanes::LaneBlocks;
-use crate::{Sent, Store};
 use metaspy_format::detail::{self, Detail};
 use metaspy_format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
 use metaspy_probe::{SiteId, SiteKind};
@@ -39,6 +39,15 @@ const BLOCKS_AT_END: usize = 4;
 const UNITS_AT_END: usize = 512;
 /// Maximum number of details of an event.
 const DETAILS_MAX: usize = 256;
+
+/// Sending of an event to another process as a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Number of the span that stands for the event.
+    pub span: u64,
+    /// Tick of the sending.
+    pub tick: u64,
+}
 
 impl Store {
     /// Returns the event with this id; `None` if it left the window or never existed.
@@ -139,6 +148,11 @@ impl Store {
         let is_span = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Span);
         let busy_ticks = event.span.filter(|_| is_over && is_span && !event.has_details_at_end());
         busy_ticks.map(|busy_ticks| Polls { busy_ticks, polls: 1 })
+    }
+
+    /// Returns the times at which an event was sent to other processes while its lane was in it.
+    pub fn sent(&self, id: EventId) -> Vec<Sent> {
+        self.event_marks(id).sent
     }
 
     /// Returns the direct effects of an event in its own lane while it ran.
