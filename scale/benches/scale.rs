@@ -292,8 +292,10 @@ impl Bench {
             let (rate, each, query) =
                 (events / time / 1e6, bytes / events, query.time.as_secs_f64());
             println!("{processes:>26} {time:>9.2} {rate:>13.2} {each:>17.2} {query:>10.2}");
-            let of_one =
-                format!("SELECT site, count(*) FROM events WHERE pid = {FIRST_PID} GROUP BY site");
+            let of_one = format!(
+                "SELECT site, count(*) FROM events WHERE process = '{}' GROUP BY site",
+                a_process(&set.join("events"))
+            );
             let query = run(&self.scale, &["query".as_ref(), of_one.as_ref(), set.as_ref()]);
             print_figure(
                 "  read by a query for one process",
@@ -349,6 +351,19 @@ impl Bench {
             ];
             run(&self.metaspy, &[&arguments[..], &[spy.as_ref()]].concat());
             println!("  {format:<10} {:>56.2}", each(bytes_of(&out)));
+        }
+    }
+}
+
+/// The name of a process, of which a table has a partition.
+fn a_process(table: &Path) -> String {
+    let mut path = table.to_owned();
+    loop {
+        let mut entries = fs::read_dir(&path).expect("it was sealed").filter_map(Result::ok);
+        path = entries.next().expect("there is a partition").path();
+        let name = path.file_name().expect("it is in a directory").to_string_lossy();
+        if let Some(process) = name.strip_prefix("process=") {
+            return process.to_owned();
         }
     }
 }
