@@ -100,8 +100,8 @@ pub(crate) fn copy_of(path: &Path) -> PathBuf {
 /// Removes a recording whose process has ended, also one that it only began, or that this process
 /// has closed or replaces. Anything else stays, and is an error: a file that is no recording, also
 /// an empty one, a recording that another process writes, and one that this process began as
-/// another program, or that another copy of this library writes in it. `is_written` tells the files of
-/// this process's logs.
+/// another program, or that another copy of this library writes in it. `is_written` tells the files
+/// of this process's logs.
 pub(crate) fn remove_dead(path: &Path, is_written: impl Fn(&Metadata) -> bool) -> io::Result<()> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
     let other = || {

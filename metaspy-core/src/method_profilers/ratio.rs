@@ -7,7 +7,8 @@ use crate::site::SiteId;
 
 pub use crate::store::Ratio;
 
-/// The methods that ran while a profiler was installed: [`Profile::methods_run`].
+/// The methods that ran while a profiler was installed:
+/// [`Profile::methods_run`](crate::Profile::methods_run).
 #[derive(Clone, Debug)]
 pub struct MethodsRun(pub(crate) HashSet<SiteId>);
 
