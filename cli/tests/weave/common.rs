@@ -176,9 +176,13 @@ impl Package {
 
 impl Drop for Package {
     /// Where room is short, what a test built goes with it. What a failed test built stays, to be
-    /// looked at.
+    /// looked at, and so does what several tests build together.
     fn drop(&mut self) {
-        if std::env::var_os("METASPY_CHECK_ONCE").is_some() && !std::thread::panicking() {
+        let is_of_one_test = self.dir.starts_with(temporary());
+        if is_of_one_test
+            && std::env::var_os("METASPY_CHECK_ONCE").is_some()
+            && !std::thread::panicking()
+        {
             let _ = fs::remove_dir_all(self.target_dir());
         }
     }
