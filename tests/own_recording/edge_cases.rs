@@ -365,6 +365,52 @@ fn an_async_call_may_end_on_any_thread_at_any_time() {
 }
 
 #[test]
+fn marks_of_all_events_are_those_of_each_event() {
+    #[observe(args(polls), ret)]
+    async fn answers(polls: u32) -> u32 {
+        Pending(polls).await
+    }
+    fn finish(futures: Vec<Pin<Box<impl Future>>>) {
+        let mut context = Context::from_waker(Waker::noop());
+        for mut future in futures {
+            while future.as_mut().poll(&mut context).is_pending() {
+                helper(9);
+            }
+        }
+    }
+
+    let _turn = turn();
+    let recording = recording();
+    let profiler = Profiler::new("marks")
+        .observe(methods(site!(answers)).details())
+        .observe(methods(site!(helper)));
+    let installed = profiler.install().expect("they are observed");
+    let mut context = Context::from_waker(Waker::noop());
+    let mut begun: Vec<_> = (0..200).map(|call| Box::pin(answers(call % 4))).collect();
+    begun.retain_mut(|future| future.as_mut().poll(&mut context).is_pending());
+    // The blocks in which they began are full when they end, some of them on another thread.
+    (0..500).for_each(|filler| _ = helper(filler));
+    let elsewhere = begun.split_off(begun.len() / 2);
+    std::thread::scope(|scope| scope.spawn(|| finish(elsewhere)).join()).expect("no panic");
+    finish(begun);
+    let _profile = installed.uninstall();
+
+    let store = recording.store();
+    let marks = store.all_marks();
+    let (mut details, mut polls) = (0, [0; 5]);
+    for event in events(&store, "") {
+        let own = store.details(event.id);
+        assert_eq!(marks.details(&event), own, "{event:?}");
+        details += own.len();
+        let own = store.polls(event.id);
+        assert_eq!(marks.polls(&event), own, "{event:?}");
+        own.into_iter().for_each(|own| polls[own.polls as usize - 1] += 1);
+    }
+    assert_eq!(polls, [50, 50, 50, 50, 0]);
+    assert_eq!(details, 400, "each call has an argument and what it returned");
+}
+
+#[test]
 fn a_spied_value_behaves_like_the_value() {
     fn goes_anywhere<T: Send + Sync>(_: &T) {}
     let (one, two) = (Spied::from(1_u32), Spied::new(2_u32));

@@ -68,7 +68,7 @@ pub use store::merged::Process;
 pub use causes::effects::EffectsIndex;
 pub use causes::remote::{LocalTrace, Remote};
 pub use causes::{Ancestors, Origin};
-pub use details::{EventMarks, Polls, Sent};
+pub use details::{AllMarks, EventMarks, Polls, Sent};
 pub use event::{Event, EventId, LaneId, Outcome, ParseEventIdError};
 pub use filter::matcher::Members;
 pub use filter::selector::{self, Selector, SelectorError};

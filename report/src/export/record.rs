@@ -1,9 +1,10 @@
 //! An event with its names, for the formats with one record for each event.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use metaspy_reader::{Detail, DetailKind, Event, EventId, LaneId, Links, Polls, Store};
+use metaspy_reader::{AllMarks, Detail, DetailKind, Event, EventId, LaneId, Links, Polls, Store};
 use serde::Serialize;
 
 /// An event with its names. Times are in nanoseconds; a text is as in the recording, without
@@ -84,6 +85,8 @@ pub struct DetailRecord {
 pub(super) struct Names<'s> {
     store: &'s Store,
     links: Arc<Links>,
+    /// Read for the first event that needs them.
+    marks: OnceCell<AllMarks<'s>>,
     threads: HashMap<LaneId, String>,
 }
 
@@ -91,7 +94,7 @@ impl<'s> Names<'s> {
     /// Reads them.
     pub fn read(store: &'s Store) -> Self {
         let threads = store.lanes().into_iter().map(|lane| (lane.id, lane.name)).collect();
-        Names { store, links: store.all_links(), threads }
+        Names { store, links: store.all_links(), marks: OnceCell::new(), threads }
     }
 
     /// The name of a lane's thread.
@@ -150,13 +153,17 @@ impl<'s> Names<'s> {
         }
     }
 
+    fn marks(&self) -> &AllMarks<'s> {
+        self.marks.get_or_init(|| self.store.all_marks())
+    }
+
     /// The details of an event. Most events have none, and are not searched.
     pub fn details(&self, event: &Event) -> Vec<DetailRecord> {
         let mut details = self.polls(event);
         if event.details == 0 {
             return details;
         }
-        details.extend(self.store.details(event.id).into_iter().map(
+        details.extend(self.marks().details(event).into_iter().map(
             |Detail { kind, name, value, cut }| DetailRecord {
                 kind: match kind {
                     DetailKind::Argument => "argument",
@@ -174,7 +181,7 @@ impl<'s> Names<'s> {
     /// The number of polls of an async call and their time, or those of a span that was entered.
     fn polls(&self, event: &Event) -> Vec<DetailRecord> {
         let is_entered = self.store.site(event.site).is_some_and(|site| site.kind.is_entered());
-        let polls = is_entered.then(|| self.store.polls(event.id)).flatten();
+        let polls = is_entered.then(|| self.marks().polls(event)).flatten();
         let detail = |kind, value: u64| DetailRecord {
             kind,
             name: String::new(),

@@ -3,6 +3,8 @@
 //! Marks of the start are in the slots after the event. Marks of the end are in the block that its
 //! lane had when it ended.
 
+mod all_marks;
+
 use crate::Store;
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::names::sanitise::sanitised;
@@ -11,6 +13,8 @@ use crate::store::lanes::LaneBlocks;
 use metaspy_format::detail::{self, Detail};
 use metaspy_format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
 use metaspy_probe::{SiteId, SiteKind};
+
+pub use all_marks::AllMarks;
 
 /// Polls of an async call, or entries of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,11 +69,7 @@ impl Store {
     pub fn details(&self, id: EventId) -> Vec<Detail> {
         let Some(event) = self.event(id) else { return Vec::new() };
         let mut details = Vec::new();
-        self.marks_of(&event, |mark| {
-            if mark.mark == Mark::Detail && details.len() < DETAILS_MAX {
-                details.extend(details_in(mark));
-            }
-        });
+        self.marks_of(&event, |mark| add_details(&mut details, mark));
         details
     }
 
@@ -132,11 +132,7 @@ impl Store {
     pub fn polls(&self, id: EventId) -> Option<Polls> {
         let event = self.event(id)?;
         let mut polls = None;
-        self.marks_of(&event, |mark| {
-            if mark.mark == Mark::Polls {
-                polls = Some(Polls { busy_ticks: mark.words[0], polls: mark.words[1] });
-            }
-        });
+        self.marks_of(&event, |mark| polls = polls_in(mark).or(polls));
         polls.or_else(|| self.entered_once(&event))
     }
 
@@ -187,12 +183,7 @@ impl Store {
 
     /// Passes the marks about an event near its start and near its end to `each`.
     fn marks_of(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
-        let ring = self.ring();
-        let mut block = Block::boxed();
-        let place = metaspy_format::header::place(event.id.sequence(), self.layout().blocks);
-        if ring.load(place, &mut block) && block.head.sequence == event.id.sequence() {
-            about(&block, event.id, &mut each);
-        }
+        self.marks_in(event.id.sequence(), event.id, &mut each);
         let mut found = false;
         self.marks_at_end(event, BLOCKS_AT_END, |mark| {
             found = true;
@@ -201,6 +192,15 @@ impl Store {
         let is_async = self.site(event.site).is_some_and(|site| site.kind.is_entered());
         if !found && (is_async || event.has_details_at_end()) {
             self.marks_elsewhere(event, &mut each);
+        }
+    }
+
+    /// Passes the marks about an event in the block with this sequence to `each`.
+    fn marks_in(&self, sequence: u64, id: EventId, each: &mut impl FnMut(&MarkSlot<'_>)) {
+        let mut block = Block::boxed();
+        let place = metaspy_format::header::place(sequence, self.layout().blocks);
+        if self.ring().load(place, &mut block) && block.head.sequence == sequence {
+            about(&block, id, each);
         }
     }
 
@@ -271,6 +271,18 @@ impl Store {
 /// Passes the marks of a block about an event to `each`.
 fn about(block: &Block, id: EventId, each: &mut impl FnMut(&MarkSlot<'_>)) {
     block.marks().filter(|mark| mark.event == id.raw()).for_each(|mark| each(&mark));
+}
+
+/// Returns the polls that a mark has.
+fn polls_in(mark: &MarkSlot<'_>) -> Option<Polls> {
+    (mark.mark == Mark::Polls).then(|| Polls { busy_ticks: mark.words[0], polls: mark.words[1] })
+}
+
+/// Adds the details in a mark, up to the maximum.
+fn add_details(details: &mut Vec<Detail>, mark: &MarkSlot<'_>) {
+    if mark.mark == Mark::Detail && details.len() < DETAILS_MAX {
+        details.extend(details_in(mark));
+    }
 }
 
 /// Returns the sanitised details in a mark.
