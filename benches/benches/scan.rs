@@ -6,6 +6,8 @@
 //!
 //! `--events 10M`, `--subjects 1M`, `--rounds N` (9), `--file PATH` to read a recording that is
 //! there, `--smoke`.
+//!
+//! `--growth`: the most memory of each command, on recordings of more and more events and subjects.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use metaspy::store::{By, DetailLevel, EffectsIndex, Filter, Position, Scope, Store};
 use metaspy_benches::child::{self, CaseResult, option};
+use metaspy_benches::growth;
 use metaspy_benches::recording;
 use metaspy_benches::report;
 use metaspy_benches::rounds;
@@ -44,7 +47,8 @@ fn main() -> ExitCode {
         Some(name) if name == "record" => child::report(&recording::make(&file())),
         Some(name) => child::report(&read(&name)),
         None => {
-            if let Err(why) = compare() {
+            let is_of_growth = std::env::args().any(|argument| argument == "--growth");
+            if let Err(why) = if is_of_growth { growth::print() } else { compare() } {
                 eprintln!("{why}");
                 return ExitCode::FAILURE;
             }
@@ -74,7 +78,7 @@ fn read(what: &str) -> Read {
         );
         let file = File::open(&path).expect("the recording is there");
         ms = sum_of_words(&file, times).iter().map(|took| took.as_secs_f64() * 1e3).collect();
-        return Read { ms, anonymous_mib: anonymous_mib() };
+        return Read { ms, anonymous_mib: anonymous_mib(std::process::id()) };
     }
     let store = Store::open(&path).expect("it is a recording");
     let events = store.totals().stored;
@@ -98,7 +102,7 @@ fn read(what: &str) -> Read {
         }
         ms.push(ms_of(began.elapsed()));
     }
-    Read { ms, anonymous_mib: anonymous_mib() }
+    Read { ms, anonymous_mib: anonymous_mib(std::process::id()) }
 }
 
 fn first_page(path: &Path) {

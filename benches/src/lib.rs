@@ -10,6 +10,7 @@ pub mod cases;
 pub mod check;
 pub mod child;
 pub mod clock;
+pub mod growth;
 pub mod instructions;
 pub mod live_cost;
 pub mod package;

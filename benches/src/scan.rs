@@ -37,9 +37,10 @@ pub fn one_core() {
     }
 }
 
-/// The anonymous memory of this process (`RssAnon`), in MiB; 0 where the system has no such figure.
-pub fn anonymous_mib() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+/// The anonymous memory of a process (`RssAnon`) by its number, in MiB; 0 where the system has no
+/// such figure, and once the process has ended.
+pub fn anonymous_mib(process: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
     let kib: f64 = line.trim().trim_end_matches(" kB").parse().unwrap_or(0.0);
     kib / 1024.0
