@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use metaspy_format::facts::{Facts, SelfKind};
 use metaspy_probe::{KindId, SiteId, SiteKind, Subject, unqualified};
 use metaspy_reader::{
-    EventId, Filter, Origin, Outcome, Pairs, Reason, ResolvedEvent, Store, Survey, Totals,
+    AllMarks, Event, EventId, Filter, Origin, Outcome, Pairs, Polls, Reason, ResolvedEvent, Store,
+    Survey, Totals,
 };
 
 use super::finding::NAMED;
@@ -45,6 +46,7 @@ pub struct Context<'s> {
     /// Program and types of the recording, which are read when a kind of finding needs them.
     program: OnceLock<Program>,
     types: OnceLock<Types>,
+    marks: OnceLock<AllMarks<'s>>,
 }
 
 /// Facts about a site that detectors ask for at each event.
@@ -106,6 +108,7 @@ impl<'s> Context<'s> {
             lasting: OnceLock::new(),
             program: OnceLock::new(),
             types: OnceLock::new(),
+            marks: OnceLock::new(),
         };
         context.site_kinds =
             context.sites_with_events().map(|site| context.site_kind(site)).collect();
@@ -269,9 +272,14 @@ impl<'s> Context<'s> {
     /// its polls only.
     pub fn busy_ticks(&self, event: &ResolvedEvent) -> u64 {
         match self.site_kind(event.event.site) {
-            SiteKind::Async => self.store.polls(event.event.id).map_or(0, |polls| polls.busy_ticks),
+            SiteKind::Async => self.polls(&event.event).map_or(0, |polls| polls.busy_ticks),
             _ => event.event.span.unwrap_or(0),
         }
+    }
+
+    /// Returns the polls of an async call, as [`Store::polls`] does, without a search for each.
+    pub fn polls(&self, event: &Event) -> Option<Polls> {
+        self.marks.get_or_init(|| self.store.all_marks()).polls(event)
     }
 
     /// Returns the type and the method of a site: `Scene::layout`. A method of a trait is named

@@ -78,7 +78,7 @@ impl PolledCalls {
         let polls = if is_async {
             let calls = looked_up.of(it.site);
             *calls += 1;
-            if *calls <= CALLS_OF_SITE { context.store.polls(it.id) } else { None }
+            if *calls <= CALLS_OF_SITE { context.polls(it) } else { None }
         } else {
             None
         };

@@ -72,7 +72,7 @@ impl Detector for ThrownAway {
             }
             let Some(span) = it.span.filter(|_| it.outcome == Outcome::Cancelled) else { continue };
             if self.cancelled.len() < REMEMBERED
-                && let Some(polls) = context.store.polls(it.id)
+                && let Some(polls) = context.polls(it)
             {
                 let end = it.start.saturating_add(span);
                 let call =

@@ -18,14 +18,14 @@ pub struct AllMarks<'s> {
     store: &'s Store,
     /// Events, and sequences of other blocks with marks about them.
     elsewhere: ChunkIndex<(u64, u64)>,
-    /// True if events may have ended since the pass.
-    is_live: bool,
+    /// The tick of the pass, if events may have ended since.
+    until: Option<u64>,
 }
 
 impl Store {
     /// Returns the details and the polls of all events.
     pub fn all_marks(&self) -> AllMarks<'_> {
-        let is_live = self.is_live();
+        let until = self.is_live().then(|| self.header().last_tick);
         let ring = self.ring();
         let mut elsewhere = ChunkIndex::new();
         elsewhere.read_on(
@@ -34,7 +34,13 @@ impl Store {
             |_| true,
             |_, _| true,
         );
-        AllMarks { store: self, elsewhere, is_live }
+        AllMarks { store: self, elsewhere, until }
+    }
+}
+
+impl std::fmt::Debug for AllMarks<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AllMarks").field("bytes", &self.elsewhere.bytes()).finish_non_exhaustive()
     }
 }
 
@@ -56,14 +62,16 @@ impl AllMarks<'_> {
 
     fn marks_of(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
         let id = event.id;
+        let ends_before =
+            |tick| event.span.is_some_and(|span| event.start.saturating_add(span) < tick);
+        if !self.until.is_none_or(ends_before) {
+            return self.store.marks_of(event, each);
+        }
         let mut sequences = Vec::new();
         for run in self.elsewhere.runs() {
             let from = run.partition_point(|(of, _)| *of < id.raw());
             let own = run[from..].iter().take_while(|(of, _)| *of == id.raw());
             sequences.extend(own.map(|(_, sequence)| *sequence));
-        }
-        if sequences.is_empty() && self.is_live {
-            return self.store.marks_of(event, each);
         }
         sequences.sort_unstable();
         sequences.dedup();
