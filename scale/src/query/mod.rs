@@ -5,6 +5,7 @@ mod divided_pool;
 mod errors;
 mod examples;
 mod output;
+mod partitioned_files;
 mod projections;
 mod sealed_set;
 mod session;

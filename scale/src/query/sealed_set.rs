@@ -17,6 +17,7 @@ use futures::TryStreamExt;
 use object_store::path::Path;
 
 use crate::panics::caught;
+use crate::query::partitioned_files::PartitionedFiles;
 use crate::seal::checked_store::{CheckedStore, SealedFiles, is_damaged};
 use crate::seal::partitions::Partitions;
 use crate::seal::target::{Target, split};
@@ -126,14 +127,35 @@ impl SealedSet {
         let context = SessionContext::new();
         let file = self.file(partition, name)?;
         let table = self.read(&context, vec![file.clone()], vec![file]).await?;
-        let mut batches = context.read_table(table)?.execute_stream().await?;
+        let mut batches = context.read_table(Arc::new(table))?.execute_stream().await?;
         while batches.try_next().await?.is_some() {}
         Ok(())
     }
 
-    /// Compares the whole files of a table with their checksums, for an engine that reads them
-    /// itself.
-    pub fn check_table(&self, name: &str) -> Result<()> {
+    /// The table with this name, for an engine in this process; `None` if no partition has it.
+    pub async fn table(
+        &self,
+        context: &SessionContext,
+        name: &str,
+    ) -> Result<Option<Arc<dyn TableProvider>>> {
+        let Some(files) = self.files(context, name).await? else { return Ok(None) };
+        let partitions: Vec<&Manifest> = self.partitions_with(name).collect();
+        Ok(Some(Arc::new(PartitionedFiles::new(files, &partitions))))
+    }
+
+    /// The table with this name, for engines in other processes, which read its files themselves:
+    /// all bytes are checked before.
+    pub async fn checked_table(
+        &self,
+        context: &SessionContext,
+        name: &str,
+    ) -> Result<Option<Arc<dyn TableProvider>>> {
+        self.check_files(name)?;
+        Ok(self.files(context, name).await?.map(|files| Arc::new(files) as _))
+    }
+
+    /// Compares the whole files of a table with their checksums.
+    fn check_files(&self, name: &str) -> Result<()> {
         let file = table_file(name);
         for partition in &self.partitions {
             let Some((sealed, path)) =
@@ -149,18 +171,17 @@ impl SealedSet {
         Ok(())
     }
 
-    /// The table with this name; `None` if no partition has it.
-    pub async fn table(
-        &self,
-        context: &SessionContext,
-        name: &str,
-    ) -> Result<Option<Arc<dyn TableProvider>>> {
+    /// The partitions that have a table.
+    fn partitions_with(&self, name: &str) -> impl Iterator<Item = &Manifest> {
+        self.partitions.iter().filter(move |it| it.tables.iter().any(|table| table == name))
+    }
+
+    /// The files of a table, one for each partition that has it; `None` if there is none.
+    async fn files(&self, context: &SessionContext, name: &str) -> Result<Option<ListingTable>> {
         let mut files = Vec::new();
         // One file for each set of columns: an older partition lacks those that were added since.
         let mut columns = BTreeMap::new();
-        for partition in
-            self.partitions.iter().filter(|it| it.tables.iter().any(|table| table == name))
-        {
+        for partition in self.partitions_with(name) {
             let file = self.file(partition, name)?;
             columns.entry(partition.columns_of(name)).or_insert_with(|| file.clone());
             files.push(file);
@@ -208,7 +229,7 @@ impl SealedSet {
         context: &SessionContext,
         like: Vec<ListingTableUrl>,
         files: Vec<ListingTableUrl>,
-    ) -> Result<Arc<dyn TableProvider>> {
+    ) -> Result<ListingTable> {
         context.register_object_store(self.target.url(), self.store.clone());
         let format = ParquetFormat::default().with_metadata_size_hint(Some(FOOTER));
         let options = ListingOptions::new(Arc::new(format)).with_file_extension(".parquet");
@@ -220,7 +241,7 @@ impl SealedSet {
         let config = ListingTableConfig::new_with_multi_paths(files)
             .with_listing_options(options)
             .with_schema(schema);
-        Ok(Arc::new(ListingTable::try_new(config)?))
+        Ok(ListingTable::try_new(config)?)
     }
 }
 

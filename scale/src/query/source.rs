@@ -115,9 +115,10 @@ impl Source {
             parts.extend(tables::table(&self.recordings, name)?);
         }
         for set in &self.sets {
-            let checked =
-                if self.engine == Engine::Elsewhere { set.check_table(name) } else { Ok(()) };
-            let part = checked.and(set.table(context, name).await);
+            let part = match self.engine {
+                Engine::InProcess => set.table(context, name).await,
+                Engine::Elsewhere => set.checked_table(context, name).await,
+            };
             let part =
                 part.map_err(|error| DataFusionError::External(format!("{error:#}").into()))?;
             parts.extend(part);

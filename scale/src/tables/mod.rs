@@ -8,6 +8,7 @@ mod causes;
 pub mod columns;
 pub mod events;
 mod findings;
+pub mod partitions;
 mod profiles;
 mod program;
 mod tallies;

@@ -225,6 +225,39 @@ fn a_partition_that_cannot_be_read_is_left_out_and_the_others_are_read() {
 }
 
 #[test]
+fn a_query_opens_no_file_of_a_partition_that_its_conditions_exclude() {
+    let target = directory("excluded");
+    seal(&target, "here");
+    seal(&target, "there");
+    let there =
+        partitions(&target).into_iter().find(|place| place.iter().any(|it| it == "host=there"));
+    let path = file(&there.expect("it was sealed"), "events");
+    let mut bytes = fs::read(&path).expect("it was sealed");
+    let footer = bytes.len() - 200..;
+    bytes[footer].fill(0);
+    fs::write(&path, bytes).expect("it is ours");
+
+    let all = CALLS.to_string();
+    for (condition, count) in [
+        ("host = 'here'", &*all),
+        ("'there' <> host", &all),
+        ("host LIKE 'h%' AND (run > '1' OR host < 'i')", &all),
+        ("concat(run, host) LIKE '%-nowhere'", "0"),
+        ("host IN ('here', 'nowhere') AND took_ns IS NOT DISTINCT FROM took_ns", &all),
+    ] {
+        let sql = format!("SELECT count(*) FROM events WHERE {condition}");
+        assert_eq!(rows_of(&sql, &target), [count], "{sql}");
+    }
+    assert_eq!(rows_of("SELECT event FROM events WHERE process = 'none'", &target).len(), 0);
+    for condition in ["host = 'there'", "host = 'here' OR subject_key = 5", "host IS NOT NULL"] {
+        let (code, error) =
+            query(&format!("SELECT count(*) FROM events WHERE {condition}"), &target);
+        assert!(code == Some(2) && error.contains("/events-"), "{condition}: {error}");
+    }
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
 fn a_set_that_is_given_twice_is_refused() {
     let target = directory("sealed twice");
     seal(&target, "here");

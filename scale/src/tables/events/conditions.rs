@@ -11,15 +11,15 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, StringViewArray};
-use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
-use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::Session;
-use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use metaspy_reader::Conditions;
 
 use super::decode::{Decoder, outcome_words};
+use crate::tables::partitions::{self, rows_passing};
 
 /// The conditions that some filters put on the events of a recording; `None` if no event can pass.
 pub fn pushed_down(
@@ -28,6 +28,10 @@ pub fn pushed_down(
     schema: &SchemaRef,
     filters: &[Expr],
 ) -> Result<Option<Conditions>> {
+    let one = [0, 1, 2].map(|at| decoder.names[at].every_name());
+    if partitions::passing(state, schema, filters, &one)? == [false] {
+        return Ok(None);
+    }
     let mut conditions = Conditions::default();
     for filter in filters {
         let names: HashSet<String> =
@@ -35,14 +39,8 @@ pub fn pushed_down(
         let only = |allowed: &[&str]| {
             !names.is_empty() && names.iter().all(|name| allowed.contains(&name.as_str()))
         };
-        let passing = |columns: Vec<(&str, ArrayRef)>| evaluate(state, schema, filter, columns);
-        if only(&["run", "host", "process"]) {
-            let one = |at: usize| decoder.names[at].every_name();
-            let rows = passing(vec![("run", one(0)), ("host", one(1)), ("process", one(2))])?;
-            if rows == Some(vec![false]) {
-                return Ok(None);
-            }
-        } else if only(&["site", "site_id"]) {
+        let passing = |columns: Vec<(&str, ArrayRef)>| rows_passing(state, schema, filter, columns);
+        if only(&["site", "site_id"]) {
             let columns = vec![
                 ("site_id", numbers(decoder.sites.len() + 1)),
                 ("site", decoder.sites.every_name()),
@@ -121,38 +119,6 @@ fn keep<T: Copy + Eq + Hash>(
     *set = Some(
         passing.filter(|it| before.as_ref().is_none_or(|before| before.contains(it))).collect(),
     );
-}
-
-/// Whether each row of some columns passes a filter; `None` if the engine cannot evaluate it.
-fn evaluate(
-    state: &dyn Session,
-    schema: &SchemaRef,
-    filter: &Expr,
-    columns: Vec<(&str, ArrayRef)>,
-) -> Result<Option<Vec<bool>>> {
-    let mut fields: Vec<Field> = Vec::new();
-    for (name, column) in &columns {
-        let declared = schema.field_with_name(name)?;
-        fields.push(Field::new(
-            *name,
-            column.data_type().clone(),
-            declared.is_nullable() || column.null_count() > 0,
-        ));
-    }
-    let schema = Arc::new(Schema::new(fields));
-    let rows = RecordBatch::try_new(
-        schema.clone(),
-        columns.into_iter().map(|(_, column)| column).collect(),
-    )?;
-    let Ok(compiled) = state.create_physical_expr(filter.clone(), &DFSchema::try_from(schema)?)
-    else {
-        return Ok(None);
-    };
-    let Ok(value) = compiled.evaluate(&rows) else { return Ok(None) };
-    let passes = value.into_array(rows.num_rows())?;
-    Ok(passes
-        .as_boolean_opt()
-        .map(|passes| passes.iter().map(|passes| passes == Some(true)).collect()))
 }
 
 fn numbers(count: usize) -> ArrayRef {
