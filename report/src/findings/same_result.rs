@@ -50,7 +50,8 @@ impl Detector for SameResult {
                 .filter_map(|it| it.method.as_deref())
                 .any(|it| it.profile.returns.is_some());
         (!has_values).then(|| {
-            "it has no returned values: record with `cargo metaspy run --returns`".to_owned()
+            "it has no profile of returned values: record with `cargo metaspy run --returns`"
+                .to_owned()
         })
     }
 
