@@ -35,7 +35,8 @@ const COMMANDS: [&str; 17] = [
     "export --to spy -o",
 ];
 
-/// Prints a line for each command: the most memory of its own in MiB, and the time.
+/// Prints a line for each command: the most memory of its own in MiB, as it is seen each millisecond,
+/// and the time.
 pub fn print() -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let metaspy = weaver::command("metaspy");

@@ -390,24 +390,31 @@ fn marks_of_all_events_are_those_of_each_event() {
     begun.retain_mut(|future| future.as_mut().poll(&mut context).is_pending());
     // The blocks in which they began are full when they end, some of them on another thread.
     (0..500).for_each(|filler| _ = helper(filler));
+    let last = begun.split_off(begun.len() - 1);
     let elsewhere = begun.split_off(begun.len() / 2);
     std::thread::scope(|scope| scope.spawn(|| finish(elsewhere)).join()).expect("no panic");
     finish(begun);
-    let _profile = installed.uninstall();
 
-    let store = recording.store();
-    let marks = store.all_marks();
-    let (mut details, mut polls) = (0, [0; 5]);
-    for event in events(&store, "") {
-        let own = store.details(event.id);
-        assert_eq!(marks.details(&event), own, "{event:?}");
-        details += own.len();
-        let own = store.polls(event.id);
-        assert_eq!(marks.polls(&event), own, "{event:?}");
-        own.into_iter().for_each(|own| polls[own.polls as usize - 1] += 1);
+    let live = recording.store();
+    let marks_of_live = live.all_marks();
+    finish(last);
+    drop(installed);
+    recording.close();
+    let closed = recording.store();
+    for (store, marks) in [(&live, &marks_of_live), (&closed, &closed.all_marks())] {
+        let mut details = 0;
+        let mut polls = [0; 5];
+        for event in events(store, "") {
+            let own = store.details(event.id);
+            assert_eq!(marks.details(&event), own, "{event:?}");
+            details += own.len();
+            let own = store.polls(event.id);
+            assert_eq!(marks.polls(&event), own, "{event:?}");
+            own.into_iter().for_each(|own| polls[own.polls as usize - 1] += 1);
+        }
+        assert_eq!(polls, [50, 50, 50, 50, 0]);
+        assert_eq!(details, 400, "each call has an argument and what it returned");
     }
-    assert_eq!(polls, [50, 50, 50, 50, 0]);
-    assert_eq!(details, 400, "each call has an argument and what it returned");
 }
 
 #[test]

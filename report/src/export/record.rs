@@ -1,6 +1,6 @@
 //! An event with its names, for the formats with one record for each event.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -81,11 +81,17 @@ pub struct DetailRecord {
     pub cut: bool,
 }
 
+/// Events at most whose marks are searched for one by one. A pass over the recording is faster for
+/// more of them.
+const SEARCHED_MAX: u32 = 256;
+
 /// The names of a recording, read once for all events.
 pub(super) struct Names<'s> {
     store: &'s Store,
     links: Arc<Links>,
-    /// Read for the first event that needs them.
+    /// Events whose marks were searched for.
+    searched: Cell<u32>,
+    /// Read when many events need them.
     marks: OnceCell<AllMarks<'s>>,
     threads: HashMap<LaneId, String>,
 }
@@ -94,7 +100,13 @@ impl<'s> Names<'s> {
     /// Reads them.
     pub fn read(store: &'s Store) -> Self {
         let threads = store.lanes().into_iter().map(|lane| (lane.id, lane.name)).collect();
-        Names { store, links: store.all_links(), marks: OnceCell::new(), threads }
+        Names {
+            store,
+            links: store.all_links(),
+            searched: Cell::new(0),
+            marks: OnceCell::new(),
+            threads,
+        }
     }
 
     /// The name of a lane's thread.
@@ -153,8 +165,13 @@ impl<'s> Names<'s> {
         }
     }
 
-    fn marks(&self) -> &AllMarks<'s> {
-        self.marks.get_or_init(|| self.store.all_marks())
+    /// The marks of all events, if many events need theirs. Those of a few are searched for.
+    fn marks(&self) -> Option<&AllMarks<'s>> {
+        if self.searched.get() < SEARCHED_MAX {
+            self.searched.set(self.searched.get() + 1);
+            return None;
+        }
+        Some(self.marks.get_or_init(|| self.store.all_marks()))
     }
 
     /// The details of an event. Most events have none, and are not searched.
@@ -163,25 +180,30 @@ impl<'s> Names<'s> {
         if event.details == 0 {
             return details;
         }
-        details.extend(self.marks().details(event).into_iter().map(
-            |Detail { kind, name, value, cut }| DetailRecord {
-                kind: match kind {
-                    DetailKind::Argument => "argument",
-                    DetailKind::Return => "returned",
-                    DetailKind::Label => "label",
-                },
-                name,
-                value,
-                cut,
+        let marked = match self.marks() {
+            Some(marks) => marks.details(event),
+            None => self.store.details(event.id),
+        };
+        details.extend(marked.into_iter().map(|Detail { kind, name, value, cut }| DetailRecord {
+            kind: match kind {
+                DetailKind::Argument => "argument",
+                DetailKind::Return => "returned",
+                DetailKind::Label => "label",
             },
-        ));
+            name,
+            value,
+            cut,
+        }));
         details
     }
 
     /// The number of polls of an async call and their time, or those of a span that was entered.
     fn polls(&self, event: &Event) -> Vec<DetailRecord> {
         let is_entered = self.store.site(event.site).is_some_and(|site| site.kind.is_entered());
-        let polls = is_entered.then(|| self.marks().polls(event)).flatten();
+        let polls = is_entered.then(|| match self.marks() {
+            Some(marks) => marks.polls(event),
+            None => self.store.polls(event.id),
+        });
         let detail = |kind, value: u64| DetailRecord {
             kind,
             name: String::new(),
@@ -191,6 +213,6 @@ impl<'s> Names<'s> {
         let of = |polls: Polls| {
             [detail("polls", polls.polls), detail("busy_ns", self.store.span_ns(polls.busy_ticks))]
         };
-        polls.into_iter().flat_map(of).collect()
+        polls.flatten().into_iter().flat_map(of).collect()
     }
 }

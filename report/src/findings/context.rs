@@ -46,7 +46,8 @@ pub struct Context<'s> {
     /// Program and types of the recording, which are read when a kind of finding needs them.
     program: OnceLock<Program>,
     types: OnceLock<Types>,
-    marks: OnceLock<AllMarks<'s>>,
+    /// Details and polls, if there are async calls.
+    marks: Option<AllMarks<'s>>,
 }
 
 /// Facts about a site that detectors ask for at each event.
@@ -108,10 +109,11 @@ impl<'s> Context<'s> {
             lasting: OnceLock::new(),
             program: OnceLock::new(),
             types: OnceLock::new(),
-            marks: OnceLock::new(),
+            marks: None,
         };
         context.site_kinds =
             context.sites_with_events().map(|site| context.site_kind(site)).collect();
+        context.marks = context.site_kinds.contains(&SiteKind::Async).then(|| store.all_marks());
         context
     }
 
@@ -277,9 +279,10 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Returns the polls of an async call, as [`Store::polls`] does, without a search for each.
+    /// Returns the polls of an async call, as [`Store::polls`] does, without a search for each. `None`
+    /// for events of other kinds.
     pub fn polls(&self, event: &Event) -> Option<Polls> {
-        self.marks.get_or_init(|| self.store.all_marks()).polls(event)
+        self.marks.as_ref()?.polls(event)
     }
 
     /// Returns the type and the method of a site: `Scene::layout`. A method of a trait is named

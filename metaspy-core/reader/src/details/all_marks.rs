@@ -6,8 +6,13 @@ use metaspy_format::slot::Mark;
 use super::{Polls, add_details, polls_in};
 use crate::Store;
 use crate::event::{Event, EventId};
+use crate::open::header::EndState;
 use crate::ring::blocks::{Block, MarkSlot, Ring};
 use crate::ring::chunk_index::ChunkIndex;
+
+/// Nanoseconds before the newest tick of a recording that is still written. A thread may have been
+/// interrupted between the end of an event and its marks.
+const UNSETTLED_NS: u64 = 1_000_000_000;
 
 /// Details and polls of all events of a recording, for walks over many of them.
 ///
@@ -16,16 +21,25 @@ use crate::ring::chunk_index::ChunkIndex;
 /// bytes for each of these events and blocks.
 pub struct AllMarks<'s> {
     store: &'s Store,
-    /// Events, and sequences of other blocks with marks about them.
-    elsewhere: ChunkIndex<(u64, u64)>,
-    /// The tick of the pass, if events may have ended since.
-    until: Option<u64>,
+    elsewhere: ChunkIndex<MarkedBlock>,
+    /// The tick from which on ends of events are searched for, in a recording that may still be
+    /// written.
+    settled: Option<u64>,
+}
+
+/// Block with marks about an event of another block.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct MarkedBlock {
+    event: u64,
+    sequence: u64,
 }
 
 impl Store {
-    /// Returns the details and the polls of all events.
+    /// Reads where the details and the polls of all events are.
     pub fn all_marks(&self) -> AllMarks<'_> {
-        let until = self.is_live().then(|| self.header().last_tick);
+        let may_grow = matches!(self.end_state(), EndState::Live | EndState::Unknown);
+        let unsettled = self.time().ticks(UNSETTLED_NS);
+        let settled = may_grow.then(|| self.header().last_tick.saturating_sub(unsettled));
         let ring = self.ring();
         let mut elsewhere = ChunkIndex::new();
         elsewhere.read_on(
@@ -34,7 +48,7 @@ impl Store {
             |_| true,
             |_, _| true,
         );
-        AllMarks { store: self, elsewhere, until }
+        AllMarks { store: self, elsewhere, settled }
     }
 }
 
@@ -61,41 +75,47 @@ impl AllMarks<'_> {
     }
 
     fn marks_of(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
-        let id = event.id;
-        let ends_before =
-            |tick| event.span.is_some_and(|span| event.start.saturating_add(span) < tick);
-        if !self.until.is_none_or(ends_before) {
+        let end = event.span.map(|span| event.start.saturating_add(span));
+        if self.settled.is_some_and(|settled| end.is_none_or(|end| end >= settled)) {
             return self.store.marks_of(event, each);
+        }
+        self.store.marks_in(event.id.sequence(), event.id, &mut each);
+        if end.is_none() {
+            // As in a search, which needs the time of the end.
+            return;
         }
         let mut sequences = Vec::new();
         for run in self.elsewhere.runs() {
-            let from = run.partition_point(|(of, _)| *of < id.raw());
-            let own = run[from..].iter().take_while(|(of, _)| *of == id.raw());
-            sequences.extend(own.map(|(_, sequence)| *sequence));
+            let from = run.partition_point(|marked| marked.event < event.id.raw());
+            let own = run[from..].iter().take_while(|marked| marked.event == event.id.raw());
+            sequences.extend(own.map(|marked| marked.sequence));
         }
         sequences.sort_unstable();
         sequences.dedup();
-        for sequence in std::iter::once(id.sequence()).chain(sequences) {
-            self.store.marks_in(sequence, id, &mut each);
+        for sequence in sequences {
+            self.store.marks_in(sequence, event.id, &mut each);
         }
     }
 }
 
-/// Adds the events of other blocks about which the blocks of a chunk have marks.
-fn blocks_elsewhere(ring: Ring<'_>, chunk: u64, into: &mut Vec<(u64, u64)>) {
+/// Adds the blocks of a chunk that have marks about events of other blocks.
+fn blocks_elsewhere(ring: Ring<'_>, chunk: u64, into: &mut Vec<MarkedBlock>) {
     if ring.summary(chunk).is_some_and(|summary| summary.marks == 0) {
         return;
     }
     let mut block = Block::boxed();
     for place in ring.places_of(chunk) {
-        if ring.load(place, &mut block) {
-            let sequence = block.head.sequence;
-            let of_others = block.marks().filter(|mark| {
-                matches!(mark.mark, Mark::Detail | Mark::Polls)
-                    && EventId::from_raw(mark.event).is_some_and(|id| id.sequence() != sequence)
-            });
-            into.extend(of_others.map(|mark| (mark.event, sequence)));
-            into.dedup();
+        if !ring.load(place, &mut block) {
+            continue;
+        }
+        let sequence = block.head.sequence;
+        for mark in block.marks().filter(|it| matches!(it.mark, Mark::Detail | Mark::Polls)) {
+            let marked = MarkedBlock { event: mark.event, sequence };
+            let is_of_other =
+                EventId::from_raw(mark.event).is_some_and(|id| id.sequence() != sequence);
+            if is_of_other && into.last() != Some(&marked) {
+                into.push(marked);
+            }
         }
     }
 }
