@@ -180,7 +180,7 @@ fn crawl() -> Crawl {
     }
     add("screens", ms);
     session.settle();
-    let anonymous_mib = anonymous_mib();
+    let anonymous_mib = anonymous_mib(std::process::id());
     drop(session);
     let store = Store::open(&file()).expect("it is a recording");
     let events = store.totals().stored;
