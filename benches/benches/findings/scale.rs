@@ -63,7 +63,7 @@ fn search(file: &Path) -> Search {
         let watch = scope.spawn(|| {
             let mut peak = 0.0_f64;
             while !is_over.load(Ordering::Relaxed) {
-                peak = peak.max(anonymous_mib());
+                peak = peak.max(anonymous_mib(std::process::id()));
                 thread::sleep(Duration::from_millis(2));
             }
             peak
