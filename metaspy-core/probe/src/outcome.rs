@@ -25,6 +25,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// All of them, each at the place of its three bits.
+    pub const ALL: &'static [Outcome] = &[
+        Outcome::Running,
+        Outcome::Returned,
+        Outcome::Succeeded,
+        Outcome::Failed,
+        Outcome::Panicked,
+        Outcome::Cancelled,
+        Outcome::Instant,
+        Outcome::Moved,
+    ];
+
     /// From its three bits.
     #[inline(always)]
     pub const fn from_bits(bits: u8) -> Self {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::debug_as_message;
 use crate::event::Outcome;
-use crate::filter::parse::{OUTCOMES, TERMS};
+use crate::filter::parse::TERMS;
 use crate::filter::selector::SelectorError;
 
 /// Reason why a line is not a filter. The message states the correction.
@@ -94,11 +94,8 @@ impl fmt::Display for FilterError {
                 write!(f, "`{text}` is no number: write `level:0`, `epoch:>=3`")
             }
             FilterError::Outcome(text) => {
-                write!(
-                    f,
-                    "`{text}` is no outcome: there are {}",
-                    OUTCOMES.map(Outcome::name).join(", ")
-                )?;
+                let names: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.name()).collect();
+                write!(f, "`{text}` is no outcome: there are {}", names.join(", "))?;
                 let is_failure = ["err", "none"].contains(&text.to_lowercase().as_str());
                 if is_failure {
                     write!(f, "; `outcome:failed` selects err and none")

@@ -22,17 +22,6 @@ pub(super) const TERMS: [&str; 12] = [
     "epoch",
     "kept",
 ];
-/// All outcomes that a filter can name.
-pub(super) const OUTCOMES: [Outcome; 8] = [
-    Outcome::Running,
-    Outcome::Returned,
-    Outcome::Succeeded,
-    Outcome::Failed,
-    Outcome::Panicked,
-    Outcome::Cancelled,
-    Outcome::Instant,
-    Outcome::Moved,
-];
 
 impl FromStr for Filter {
     type Err = FilterError;
@@ -175,7 +164,7 @@ fn number(text: &str) -> Result<(Compare, u64), FilterError> {
 
 fn outcomes(text: &str) -> Result<u8, FilterError> {
     let bit = |name: &str| {
-        let outcome = OUTCOMES.iter().find(|outcome| outcome.name() == name);
+        let outcome = Outcome::ALL.iter().find(|outcome| outcome.name() == name);
         outcome
             .map(|&outcome| 1 << outcome as u8)
             .ok_or_else(|| FilterError::Outcome(name.to_owned()))

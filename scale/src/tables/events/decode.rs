@@ -21,24 +21,12 @@ use crate::borders::Border;
 use crate::recordings::Recording;
 use crate::tables::columns::KindNames;
 
-/// The outcomes, by number.
-pub const OUTCOMES: [Outcome; 8] = [
-    Outcome::Running,
-    Outcome::Returned,
-    Outcome::Succeeded,
-    Outcome::Failed,
-    Outcome::Panicked,
-    Outcome::Cancelled,
-    Outcome::Instant,
-    Outcome::Moved,
-];
-
 /// The words of the outcomes, by their numbers in the table of names. A failed call has the word of
 /// its site.
 pub fn outcome_words() -> impl Iterator<Item = (&'static str, Outcome)> {
     let failures =
         [Returns::Option, Returns::Result].map(|returns| (returns.failure(), Outcome::Failed));
-    OUTCOMES.iter().map(|outcome| (outcome.name(), *outcome)).chain(failures)
+    Outcome::ALL.iter().map(|outcome| (outcome.name(), *outcome)).chain(failures)
 }
 
 /// What turns the events of a recording into columns.

@@ -29,16 +29,8 @@ const TERMS: [(&str, &str); 12] = [
     ("kept:", "yes: left the window and is kept by a rule"),
 ];
 
-const OUTCOMES: [Outcome; 8] = [
-    Outcome::Failed,
-    Outcome::Panicked,
-    Outcome::Cancelled,
-    Outcome::Running,
-    Outcome::Returned,
-    Outcome::Succeeded,
-    Outcome::Instant,
-    Outcome::Moved,
-];
+/// The first candidates: they are searched for most.
+const FAILURES: [Outcome; 3] = [Outcome::Failed, Outcome::Panicked, Outcome::Cancelled];
 
 /// Candidates for the word before the caret.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,7 +147,9 @@ fn values(store: &Store, term: &str, typed: &str) -> Vec<Candidate> {
             typed,
         ),
         "outcome" => {
-            named(OUTCOMES.iter().map(|outcome| (outcome.name().to_owned(), String::new())), typed)
+            let mut outcomes = Outcome::ALL.to_vec();
+            outcomes.sort_by_key(|outcome| !FAILURES.contains(outcome));
+            named(outcomes.iter().map(|it| (it.name().to_owned(), String::new())), typed)
         }
         "lane" => {
             let lanes = store.lanes();
