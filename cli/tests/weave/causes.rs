@@ -41,6 +41,14 @@ fn check(package: &Package, expected: &[&str]) -> Did {
     did
 }
 
+/// The report by cause of the first run, where the source is.
+fn report(package: &Package, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let command = command.arg("report").arg(package.runs().join("1")).args(["--by", "cause"]);
+    let output = command.args(arguments).current_dir(&package.dir).output();
+    String::from_utf8(output.expect("it was built for this test").stdout).expect("it is UTF-8")
+}
+
 const THREADED: &str = r#"
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -134,6 +142,20 @@ fn a_thread_has_the_cause_of_what_spawned_it() {
         "{refused:?}"
     );
     assert!(did.stdout.contains("causes end at .spawn (src/main.rs:"), "{}", did.stdout);
+    // The loop of the pool has the cause of its thread.
+    let json: Value = serde_json::from_str(&report(&package, &["--json"])).expect("it is JSON");
+    assert_eq!(
+        json["receivers"],
+        serde_json::json!([{
+            "site": "threaded::Pool::new::{closure#1}",
+            "door": ".into_iter",
+            "file": "src/main.rs",
+            "line": 15,
+        }])
+    );
+    let text = report(&package, &[]);
+    let line = "messages: threaded::Pool::new::{closure#1} takes them from a channel (.into_iter at src/main.rs:15)";
+    assert!(text.contains(line), "{text}");
 }
 
 #[test]
@@ -144,24 +166,23 @@ fn a_report_names_where_chains_of_causes_end_and_on_which_threads() {
     // What calls these functions has no hook.
     let only = ["run", "--weave", "entry_points::log"];
     package.metaspy_in(&only, &[("METASPY_MODE", "full".as_ref())]);
-    let run = package.runs().join("1");
-    let report = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
-        let output = command.arg("report").arg(&run).args(["--by", "cause"]).args(arguments);
-        let output = output.output().expect("it was built for this test").stdout;
-        String::from_utf8(output).expect("it is UTF-8")
-    };
-    let json: Value = serde_json::from_str(&report(&["--json"])).expect("it is JSON");
+    let json: Value = serde_json::from_str(&report(&package, &["--json"])).expect("it is JSON");
     let expected = serde_json::json!([{
         "site": "entry_points::log",
         "calls": 4,
         "threads": [{ "name": "main", "calls": 3 }, { "name": "pool", "calls": 1 }],
+        "doors": [
+            { "file": "src/main.rs", "line": 31, "door": ".execute", "within": "audit" },
+            { "file": "src/main.rs", "line": 57, "door": null, "within": "main" },
+        ],
     }]);
     assert_eq!(json["entry_points"], expected, "{json:#}");
     let line = "entry point: entry_points::log began 4 times without a recorded cause, on threads main (3), pool (1)";
-    let text = report(&[]);
+    let text = report(&package, &[]);
     assert!(text.contains(line), "{text}");
-    let filtered = report(&["--json", "--filter", "site:log"]);
+    let doors = "\n  door: .execute in audit (src/main.rs:31)\n  door: a call in main (src/main.rs:57), where no hook is\n";
+    assert!(text.contains(doors), "{text}");
+    let filtered = report(&package, &["--json", "--filter", "site:log"]);
     let filtered: Value = serde_json::from_str(&filtered).expect("it is JSON");
     assert_eq!(
         filtered["entry_points"],

@@ -19,6 +19,7 @@ pub mod fingerprint;
 pub mod name;
 #[cfg(feature = "facts")]
 mod owner;
+pub mod prelude;
 pub mod refusal;
 #[cfg(feature = "facts")]
 mod type_arguments;

@@ -1,16 +1,18 @@
 //! Entry points: functions whose calls have no recorded cause.
 //!
 //! A chain of causes ends at such a call, because the caller has no hook, was not observed, or began
-//! before the profiler was installed. It may be the start of a program's own work, or a door that
-//! the cause did not pass: an executor, a channel or a callback. The thread shows which.
+//! before the profiler was installed. It may be the start of a program's own work, or stand behind a
+//! door that the cause did not pass: an executor or a callback. The source shows which, and the
+//! threads.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{Conditions, LaneId, Store};
 use serde::Serialize;
 
+use super::doors::{self, Door, Receiver};
 use super::path;
 
 /// Function whose stored calls have no cause.
@@ -22,6 +24,11 @@ pub struct EntryPoint {
     pub calls: u64,
     /// Threads on which these calls began, by name, the most frequent first.
     pub threads: Vec<Thread>,
+    /// The trait through which other code may call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_trait: Option<String>,
+    /// Where the source gives it to other code, or calls it without a hook around the call.
+    pub doors: BTreeSet<Door>,
 }
 
 /// Calls on the threads of one name.
@@ -33,13 +40,31 @@ pub struct Thread {
     pub calls: u64,
 }
 
-/// Returns the entry points among the sites of root causes, the most frequent first. `main`, tests
-/// and sites that are no functions are the beginnings that a reader expects, and left out.
-pub fn read(store: &Store, roots: impl Iterator<Item = SiteId>) -> Vec<EntryPoint> {
+/// Where chains of causes end.
+#[derive(Default)]
+pub struct Ends {
+    /// The most frequent first.
+    pub entry_points: Vec<EntryPoint>,
+    /// Loops whose work has other reasons than their own cause.
+    pub receivers: BTreeSet<Receiver>,
+}
+
+/// Returns the entry points among the sites of root causes, and the loops that take messages.
+/// `main`, tests and sites that are no functions are the beginnings that a reader expects, and left
+/// out.
+pub fn read(store: &Store, roots: impl Iterator<Item = SiteId>) -> Ends {
     let roots: HashSet<SiteId> = roots.filter(|site| is_function(store, *site)).collect();
-    if roots.is_empty() {
-        return Vec::new();
+    let (sites, mut entry_points): (Vec<SiteId>, Vec<EntryPoint>) =
+        if roots.is_empty() { Default::default() } else { entry_points(store, roots) };
+    let found = doors::find(store, &sites);
+    for (entry_point, doors) in entry_points.iter_mut().zip(found.doors) {
+        entry_point.doors = doors;
     }
+    Ends { entry_points, receivers: found.receivers }
+}
+
+/// With the site of each.
+fn entry_points(store: &Store, roots: HashSet<SiteId>) -> (Vec<SiteId>, Vec<EntryPoint>) {
     let mut calls: BTreeMap<(SiteId, LaneId), u64> = BTreeMap::new();
     let scan = store.scan(Conditions { sites: Some(roots), ..Conditions::default() });
     let mut events = Vec::new();
@@ -57,10 +82,12 @@ pub fn read(store: &Store, roots: impl Iterator<Item = SiteId>) -> Vec<EntryPoin
         let name = names.get(&lane).map_or("", String::as_str);
         *by_site.entry(site).or_default().entry(name).or_default() += calls;
     }
-    let mut found: Vec<EntryPoint> =
-        by_site.into_iter().map(|(site, threads)| entry_point(store, site, threads)).collect();
-    found.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.site.cmp(&b.site)));
-    found
+    let mut found: Vec<(SiteId, EntryPoint)> = by_site
+        .into_iter()
+        .map(|(site, threads)| (site, entry_point(store, site, threads)))
+        .collect();
+    found.sort_by(|(_, a), (_, b)| b.calls.cmp(&a.calls).then_with(|| a.site.cmp(&b.site)));
+    found.into_iter().unzip()
 }
 
 fn entry_point(store: &Store, site: SiteId, threads: BTreeMap<&str, u64>) -> EntryPoint {
@@ -68,7 +95,8 @@ fn entry_point(store: &Store, site: SiteId, threads: BTreeMap<&str, u64>) -> Ent
     let mut threads: Vec<Thread> =
         threads.into_iter().map(|(name, calls)| Thread { name: name.to_owned(), calls }).collect();
     threads.sort_by_key(|thread| Reverse(thread.calls));
-    EntryPoint { site: path(store, site), calls, threads }
+    let of_trait = store.site(site).and_then(|site| site.facts()?.of_trait);
+    EntryPoint { site: path(store, site), calls, threads, of_trait, doors: BTreeSet::new() }
 }
 
 /// Returns true for a function or method that is neither `main` nor a test.

@@ -1,12 +1,13 @@
 //! The report for programs. `docs/report.md` describes it; the members that it describes stay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use metaspy_reader::{AbsentFiles, Measure, Process, Shares, Store, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
+use super::doors::Receiver;
 use super::entry_points::EntryPoint;
 use super::losses::Losses;
 use super::text::state;
@@ -40,6 +41,8 @@ struct Out<'a> {
     shared: Option<u64>,
     #[serde(skip_serializing_if = "<[EntryPoint]>::is_empty")]
     entry_points: &'a [EntryPoint],
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    receivers: &'a BTreeSet<Receiver>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_samples: Option<u64>,
     row_count: usize,
@@ -299,6 +302,7 @@ pub fn write(
         malformed_traceparents: store.header().remote_malformed,
         shared: (report.by == By::Cause).then_some(report.shared),
         entry_points: &report.entry_points,
+        receivers: &report.receivers,
         row_count: report.row_count,
         cpu_samples: report.cpu.map(|cpu| cpu.all.samples),
         rows: Rows {

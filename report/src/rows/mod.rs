@@ -1,6 +1,7 @@
 //! The rows of a report: counts by site, subject, cause, type or package.
 
 mod cpu;
+mod doors;
 mod entry_points;
 pub mod json;
 pub mod losses;
@@ -21,7 +22,8 @@ use crate::cpu::CpuTotals;
 use crate::program::{Ratio, Receivers, lost_values};
 use crate::table::Top;
 use crate::text::{counted, short_path};
-use entry_points::EntryPoint;
+use doors::Receiver;
+use entry_points::{Ends, EntryPoint};
 use losses::Losses;
 use profiles::Profiles;
 
@@ -139,6 +141,8 @@ pub struct Report {
     /// By root cause, the functions that began without a recorded cause. Empty under a filter, and
     /// if calls were lost.
     pub entry_points: Vec<EntryPoint>,
+    /// By root cause, the loops that take messages, under the same conditions.
+    pub receivers: BTreeSet<Receiver>,
     /// Recordings of other processes beside this one.
     pub beside: Vec<String>,
     /// The samples of the recording, if it has any.
@@ -266,13 +270,15 @@ impl Report {
         let totals = store.totals();
         // A lost call may be the cause of any other one.
         let has_all_causes = totals.lost == 0 && totals.unnamed == 0;
-        let entry_points = if by == By::Cause && !is_filtered && has_all_causes {
+        let Ends { entry_points, receivers } = if by == By::Cause && !is_filtered && has_all_causes
+        {
             entry_points::read(store, tally.rows.iter().filter_map(|row| row.site))
         } else {
-            Vec::new()
+            Ends::default()
         };
         Report {
             entry_points,
+            receivers,
             lost_values,
             shared,
             has_others,
@@ -378,6 +384,7 @@ impl Report {
             lost_values: BTreeMap::new(),
             shared: 0,
             entry_points: Vec::new(),
+            receivers: BTreeSet::new(),
             beside: Vec::new(),
             cpu: Report::cpu_of(store, by),
             has_chosen_profiles: false,

@@ -6,13 +6,17 @@ use std::io::{self, Write};
 use metaspy_format::profile::built_in;
 use metaspy_reader::{EndState, Measure, RecordedSite, Shares, Store, Totals, Value};
 
+use super::doors::{Door, Receiver};
+use super::entry_points::EntryPoint;
 use super::{By, Key, Part, Report, ReportRow};
 use crate::condition::Verdict;
 use crate::cpu::{self, error_percent};
 use crate::functions;
 use crate::program::{ColumnValue, Ratio, lost_note};
 use crate::table::{Column, Table};
-use crate::text::{clean, clock, counted, grouped, outcomes, shorten, shorten_path, time};
+use crate::text::{
+    clean, clock, counted, grouped, outcomes, shorten, shorten_file, shorten_path, time,
+};
 
 /// One of the times of a row.
 struct Time {
@@ -71,6 +75,9 @@ fn about(measure: &Measure) -> &'static str {
 const NAME: usize = 44;
 /// Number of entry points in the text, and of the names of threads of each.
 const ENTRY_POINTS: usize = 3;
+/// Number of doors of an entry point in the text, and columns of their files.
+const DOORS: usize = 3;
+const FILE: usize = 40;
 
 /// The numbers of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,6 +151,7 @@ pub fn write(
         )?;
     }
     entry_points(out, report)?;
+    receivers(out, report)?;
     if let Some(cpu) = report.cpu {
         let all = grouped(cpu.all.samples);
         let outside = cpu.outside.percent(cpu.all);
@@ -178,8 +186,8 @@ pub fn write(
     Ok(())
 }
 
-/// Names the functions at which chains of causes end, and the threads that they ran on: the door
-/// that the cause did not pass is what these threads execute.
+/// Names the functions at which chains of causes end, the threads that they ran on, and the doors
+/// that the cause did not pass.
 fn entry_points(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let sign = if report.exact { "" } else { "≥" };
     for entry in report.entry_points.iter().take(ENTRY_POINTS) {
@@ -203,10 +211,48 @@ fn entry_points(out: &mut impl Write, report: &Report) -> io::Result<()> {
             counted(entry.calls, "time"),
             threads.join(", ")
         )?;
+        doors(out, entry)?;
     }
     let more = report.entry_points.len().saturating_sub(ENTRY_POINTS);
     if more > 0 {
         writeln!(out, "… and {}: --json lists them", counted(more as u64, "other entry point"))?;
+    }
+    Ok(())
+}
+
+/// Names where the source lets the calls of an entry point begin.
+fn doors(out: &mut impl Write, entry: &EntryPoint) -> io::Result<()> {
+    if let Some(of_trait) = &entry.of_trait {
+        writeln!(out, "  door: any call through the trait {}", clean(of_trait))?;
+    }
+    for Door { file, line, door, within } in entry.doors.iter().take(DOORS) {
+        let place = format!("{within} ({}:{line})", shorten_file(file, FILE));
+        match door {
+            Some(door) => writeln!(out, "  door: {} in {}", clean(door), clean(&place))?,
+            None => writeln!(out, "  door: a call in {}, where no hook is", clean(&place))?,
+        }
+    }
+    let more = entry.doors.len().saturating_sub(DOORS);
+    if more > 0 {
+        writeln!(out, "  … and {}: --json lists them", counted(more as u64, "other door"))?;
+    }
+    Ok(())
+}
+
+/// Names the loops that take messages.
+fn receivers(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    for Receiver { site, door, file, line } in report.receivers.iter().take(ENTRY_POINTS) {
+        writeln!(
+            out,
+            "messages: {} takes them from a channel ({} at {}:{line}): what they lead to has its cause, and not the sender's, unless they carry one",
+            clean(site),
+            clean(door),
+            clean(&shorten_file(file, FILE))
+        )?;
+    }
+    let more = report.receivers.len().saturating_sub(ENTRY_POINTS);
+    if more > 0 {
+        writeln!(out, "… and {}: --json lists them", counted(more as u64, "other receiver"))?;
     }
     Ok(())
 }

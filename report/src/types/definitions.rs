@@ -3,38 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::text::last_segment;
+use metaspy_syntax::prelude;
 
-/// Traits whose names need no import. A trait of the same name in woven source is another one.
-const PRELUDE: [&str; 27] = [
-    "AsMut",
-    "AsRef",
-    "Clone",
-    "Copy",
-    "Default",
-    "DoubleEndedIterator",
-    "Drop",
-    "Eq",
-    "ExactSizeIterator",
-    "Extend",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "From",
-    "FromIterator",
-    "Into",
-    "IntoIterator",
-    "Iterator",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "Send",
-    "Sync",
-    "ToOwned",
-    "ToString",
-    "TryFrom",
-    "TryInto",
-];
+use crate::text::last_segment;
 
 /// Gives implementations and supertraits the paths of the definitions, where these are known.
 pub(super) fn unify(
@@ -70,7 +41,7 @@ fn definition<'d>(path: &str, by_name: &BTreeMap<&str, Vec<&'d str>>) -> Option<
     }
     let mut same = known.iter().filter(|other| match path.split_once("::") {
         Some((package, _)) => other.split("::").next() == Some(package),
-        None => !PRELUDE.contains(&path),
+        None => !prelude::TRAITS.contains(&path),
     });
     let first = same.next()?;
     same.next().is_none().then_some(*first)

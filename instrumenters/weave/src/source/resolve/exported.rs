@@ -3,32 +3,11 @@
 
 use std::collections::HashSet;
 
+use metaspy_syntax::prelude;
+
 use crate::source::Function;
 use crate::source::resolve::{Owner, Search, Target, Tree, Walk};
 use crate::source::scope::{Declaration, Import, TypeRef};
-
-/// Traits that need no import. Those that are never implemented by hand are missing.
-const PRELUDE: [&str; 19] = [
-    "AsMut",
-    "AsRef",
-    "Clone",
-    "Default",
-    "DoubleEndedIterator",
-    "Drop",
-    "Eq",
-    "ExactSizeIterator",
-    "Extend",
-    "From",
-    "FromIterator",
-    "Into",
-    "IntoIterator",
-    "Iterator",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "TryFrom",
-    "TryInto",
-];
 
 /// The paths of modules, types, traits and functions that other crates can name. Declarations by
 /// macros are not known.
@@ -91,7 +70,7 @@ impl Exported {
             Some(Owner::Local(path)) => self.0.contains(&path),
             Some(Owner::Foreign(_)) => true,
             None => {
-                matches!(named, TypeRef::Path(path) if matches!(&path.segments[..], [name] if PRELUDE.contains(&&**name)))
+                matches!(named, TypeRef::Path(path) if matches!(&path.segments[..], [name] if prelude::TRAITS.contains(&&**name)))
             }
         };
         match (&function.self_type, &function.of_trait) {
