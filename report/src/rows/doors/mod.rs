@@ -169,12 +169,12 @@ struct SourceFile<'s> {
 }
 
 impl SourceFile<'_> {
-    /// The innermost function with a hook around a line.
+    /// The innermost function with a hook around a line; of closures in one line, the first.
     fn function_at(&self, line: u32) -> Option<&RecordedSite> {
         self.sites
             .iter()
             .filter(|site| site.lines.0 <= line && line <= site.lines.1)
-            .min_by_key(|site| site.lines.1 - site.lines.0)
+            .min_by_key(|site| (site.lines.1 - site.lines.0, &site.path))
     }
 }
 
@@ -244,8 +244,7 @@ fn parse(text: &str) -> Option<syn::File> {
     let tokens = TokenStream::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
     // A parser is recursive.
     let is_flat = depth::is_at_most(tokens.clone(), DEPTH);
-    let parsed = is_flat.then(|| syn::parse2(tokens).ok()).flatten();
-    parsed
+    if is_flat { syn::parse2(tokens).ok() } else { None }
 }
 
 /// The functions and methods with a hook, by their file.
