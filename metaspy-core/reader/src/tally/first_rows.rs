@@ -11,15 +11,19 @@ use metaspy_format::high;
 use metaspy_format::row::OTHERS;
 use metaspy_probe::Subject;
 
-use crate::Store;
+use crate::tally::aggregate::PartialTally;
 use crate::tally::shares::Shares;
 use crate::tally::{By, Scope, TallyRow};
+use crate::{Store, parallel};
 
-/// Maximum number of rows of a share: 2^17 take about 40 MiB.
-const SHARE_MOST: usize = 1 << 17;
-/// Number of shares of the second attempt, after all subjects at once were too many: a power of
-/// two.
-const SHARES: u64 = 16;
+/// Maximum number of rows of all subjects at once, on each of several threads.
+const WHOLE_MOST: usize = 1 << 17;
+/// Number of shares of the second attempt, after all subjects at once were too many.
+const SHARES: u64 = 8;
+/// Number of shares that are read at the same time.
+const AT_ONCE: usize = 2;
+/// Maximum number of rows of such a share: 2^18 take about 40 MiB.
+const SHARE_MOST: usize = 1 << 18;
 
 /// First rows of a tally.
 #[derive(Clone, Debug, Default)]
@@ -138,14 +142,13 @@ impl Store {
             exact: self.missing().is_empty() && self.is_settled(),
             ..FirstRows::default()
         };
-        let whole = Share { most: SHARE_MOST, ..Share::ALL };
-        let shares = (0..SHARES).map(|number| Share { shares: SHARES, number, most: SHARE_MOST });
-        let whole_part = self.part_of(by, scope, whole);
-        let parts: Box<dyn Iterator<Item = _>> = if whole_part.is_cut {
-            drop(whole_part);
-            Box::new(shares.map(|share| self.part_of(by, scope, share)))
+        let whole = self.part_of(by, scope, Share { most: WHOLE_MOST, ..Share::ALL });
+        let parts: Box<dyn Iterator<Item = _>> = if whole.is_cut {
+            drop(whole);
+            let firsts = (0..SHARES).step_by(AT_ONCE);
+            Box::new(firsts.flat_map(|first| self.parts_from(first, by, scope)))
         } else {
-            Box::new(std::iter::once(whole_part))
+            Box::new(std::iter::once(whole))
         };
         for part in parts {
             if part.is_cut {
@@ -169,5 +172,15 @@ impl Store {
         first.settle();
         found.rows = first.kept.into_iter().map(|kept| kept.row).collect();
         Some(found)
+    }
+
+    /// Reads some shares at the same time, from this one on.
+    fn parts_from(&self, first: u64, by: By, scope: &Scope) -> Vec<PartialTally> {
+        let numbers: Vec<u64> = (first..SHARES).take(AT_ONCE).collect();
+        let parts = parallel::each(&numbers, AT_ONCE, Vec::new, |parts, &number| {
+            let share = Share { shares: SHARES, number, most: SHARE_MOST };
+            parts.push(self.part_of(by, scope, share));
+        });
+        parts.into_iter().flatten().collect()
     }
 }

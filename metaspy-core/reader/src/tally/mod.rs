@@ -360,10 +360,10 @@ impl Store {
                     let is_mixed = by == By::RootCause || by.is_of_senders();
                     cell.at_most |=
                         all.timed != 0 && (!counts_once || is_async || is_shared || is_mixed);
-                    cell.measure.add(&measure);
+                    let sums = &mut cell.rare().measure;
+                    sums.add(&measure);
                     if is_async {
-                        cell.measure.wall_ticks =
-                            cell.measure.wall_ticks.wrapping_add(measure.total_ticks);
+                        sums.wall_ticks = sums.wall_ticks.wrapping_add(measure.total_ticks);
                     }
                 }
                 (Some(false), _) => {}
@@ -429,7 +429,8 @@ fn add_again(
             let at = part.row(by, site, subject);
             let Some(cell) = part.cells.get_mut(at) else { return };
             if is_whole {
-                cell.again_ticks = cell.again_ticks.wrapping_add(row.0[row::TOTAL]);
+                let rare = cell.rare();
+                rare.again_ticks = rare.again_ticks.wrapping_add(row.0[row::TOTAL]);
             }
             cell.at_most |= !is_whole;
         }
@@ -461,7 +462,7 @@ fn counts_by_site(ring: Ring<'_>, folds: &Folds, levels: Levels) -> PartialTally
     for counts in parts {
         for (site, count) in counts.into_iter().enumerate().filter(|(_, count)| *count != 0) {
             let at = part.row(By::Site, Some(site as u32), None);
-            part.cells[at].measure.count += count;
+            part.cells[at].count(count);
         }
     }
     part
@@ -479,7 +480,7 @@ fn counts_by_subject(ring: Ring<'_>, folds: &Folds, levels: Levels) -> PartialTa
     let mut part = PartialTally::new();
     for (subject, count) in whole.iter() {
         let at = part.row(By::Subject, None, Some(subject));
-        part.cells[at].measure.count += count;
+        part.cells[at].count(count);
     }
     part
 }

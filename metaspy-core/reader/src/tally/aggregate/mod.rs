@@ -6,6 +6,7 @@
 mod partial_tally;
 
 use std::sync::Arc;
+use std::{hint, mem};
 
 use crate::causes::reasons::{NOTHING, Reached, Reasons};
 use crate::causes::roots::Roots;
@@ -66,28 +67,36 @@ pub(crate) struct PartialTally {
     pub is_cut: bool,
 }
 
-/// Sums of a row.
-#[derive(Clone, Copy, Debug, Default)]
+/// Sums of a row, in two lines of the processor's cache.
+#[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Cell {
-    /// Sums from rows of tables.
-    pub measure: Measure,
+    /// Sums that most of millions of subjects lack.
+    rare: Option<Box<RareSums>>,
     /// Events in the window by outcome. An index needs no branch, and outcomes are hard to predict.
     outcomes: [u64; 8],
     timed: u64,
     total_ticks: u64,
-    /// Ticks of rows of tables that the row counts already.
-    pub again_ticks: u64,
     max_ticks: u64,
     cover: Cover,
-    /// Number of timed calls whose time is that of their polls.
-    polled: u64,
-    /// True if some ticks may count twice.
-    pub at_most: bool,
     /// Self ticks, as two's complement. Negative for a moment if inner events come before the outer
     /// event.
     own: u64,
+    /// True if some ticks may count twice.
+    pub at_most: bool,
     /// True if some timed calls of the row have no self time.
     pub without_self: bool,
+}
+
+/// Sums from rows of tables, and of async calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RareSums {
+    /// Sums from rows of tables.
+    pub measure: Measure,
+    /// Ticks of rows of tables that the row counts already.
+    pub again_ticks: u64,
+    /// Number of timed calls whose time is that of their polls.
+    polled: u64,
 }
 
 /// State of a thread.
@@ -102,6 +111,16 @@ struct Worker<'a> {
     covers: Covers,
     /// Buffer for blocks; `None` while a block is being added up.
     block: Option<Box<Block>>,
+    rows: RowBuffer,
+}
+
+/// Buffers for the events of a block.
+#[derive(Default)]
+struct RowBuffer {
+    /// Row of each event.
+    rows: Vec<u32>,
+    /// Events with a row, and their places among all events.
+    wanted: Vec<(usize, Slot)>,
 }
 
 /// Maximum number of causes of an async call that are examined.
@@ -192,6 +211,7 @@ impl<'a> Aggregation<'a> {
             self_times,
             covers: Covers::default(),
             block: Some(Block::boxed()),
+            rows: RowBuffer::default(),
         }
     }
 
@@ -314,22 +334,50 @@ impl<'a> Aggregation<'a> {
                     NO_ROW
                 }
             }),
-            (Some(levels), By::Subject) => self.events(worker, block, |worker, slot| {
-                if levels.contains(slot.end) {
-                    worker.part.row(By::Subject, None, slot.subject()) as u32
-                } else {
-                    NO_ROW
-                }
-            }),
-            (Some(levels), By::SiteSubject) => self.events(worker, block, |worker, slot| {
-                if levels.contains(slot.end) {
-                    worker.part.row(By::SiteSubject, Some(slot.site), slot.subject()) as u32
-                } else {
-                    NO_ROW
-                }
-            }),
+            (Some(levels), By::Subject) => {
+                self.events_of_subjects(worker, block, levels, |part, slot| {
+                    part.row(By::Subject, None, slot.subject())
+                });
+            }
+            (Some(levels), By::SiteSubject) => {
+                self.events_of_subjects(worker, block, levels, |part, slot| {
+                    part.row(By::SiteSubject, Some(slot.site), slot.subject())
+                });
+            }
             _ => self.events(worker, block, |worker, slot| self.row(worker, &block.head, slot)),
         }
+    }
+
+    /// Finds the rows of all events of a block before any of them is added up: the rows of a
+    /// million subjects are not in the processor's cache, and so it waits for many at once.
+    #[inline(always)]
+    fn events_of_subjects(
+        &self,
+        worker: &mut Worker<'a>,
+        block: &Block,
+        levels: Levels,
+        row: impl Fn(&mut PartialTally, &Slot) -> usize,
+    ) {
+        let RowBuffer { mut rows, mut wanted } = mem::take(&mut worker.rows);
+        rows.clear();
+        wanted.clear();
+        for slot in block.events() {
+            let subject = slot.subject().unwrap_or(Subject::NONE);
+            if levels.contains(slot.end) && worker.part.share.contains(subject) {
+                wanted.push((rows.len(), slot));
+            }
+            rows.push(NO_ROW);
+        }
+        let mut touched = 0;
+        for (at, slot) in &wanted {
+            let row = row(&mut worker.part, slot);
+            touched |= worker.part.cells.get(row).map_or(0, |cell| cell.outcomes[0] | cell.own);
+            rows[*at] = row as u32;
+        }
+        hint::black_box(touched);
+        let mut found = rows.iter();
+        self.events(worker, block, |_, _| found.next().copied().unwrap_or(NO_ROW));
+        worker.rows = RowBuffer { rows, wanted };
     }
 
     #[inline(always)]
@@ -433,7 +481,7 @@ impl<'a> Aggregation<'a> {
         worker.part.total_is_at_most(call.row, is_twice);
         if let Some(cell) = worker.part.cells.get_mut(call.row as usize) {
             cell.total_ticks = cell.total_ticks.wrapping_add(ticks);
-            cell.polled += 1;
+            cell.rare().polled += 1;
         }
     }
 
@@ -542,6 +590,20 @@ impl<'a> Aggregation<'a> {
 }
 
 impl Cell {
+    /// Sums that the row has from now on.
+    pub fn rare(&mut self) -> &mut RareSums {
+        self.rare.get_or_insert_default()
+    }
+
+    fn polled(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.polled)
+    }
+
+    /// Counts events of which nothing else is wanted.
+    pub fn count(&mut self, events: u64) {
+        self.outcomes[Outcome::Returned as usize] += events;
+    }
+
     #[inline(always)]
     fn add(&mut self, outcome: u8, span: Option<u64>) {
         self.outcomes[outcome as usize % 8] += 1;
@@ -567,19 +629,24 @@ impl Cell {
             running: of(Outcome::Running) + of(Outcome::Moved),
             ..Measure::default()
         };
-        measure.add(&self.measure);
-        measure.total_ticks = measure.total_ticks.saturating_sub(self.again_ticks);
+        if let Some(rare) = &self.rare {
+            measure.add(&rare.measure);
+            measure.total_ticks = measure.total_ticks.saturating_sub(rare.again_ticks);
+        }
         measure.total_at_most = self.at_most && measure.timed > 0;
         measure
     }
 
     fn merge(&mut self, other: &Cell) {
-        self.measure.add(&other.measure);
+        if let Some(others) = &other.rare {
+            let rare = self.rare();
+            rare.measure.add(&others.measure);
+            rare.again_ticks = rare.again_ticks.wrapping_add(others.again_ticks);
+            rare.polled += others.polled;
+        }
         (self.outcomes.iter_mut()).zip(other.outcomes).for_each(|(sum, count)| *sum += count);
         self.timed += other.timed;
         self.total_ticks = self.total_ticks.wrapping_add(other.total_ticks);
-        self.again_ticks = self.again_ticks.wrapping_add(other.again_ticks);
-        self.polled += other.polled;
         self.at_most |= other.at_most;
         self.max_ticks = self.max_ticks.max(other.max_ticks);
         self.own = self.own.wrapping_add(other.own);

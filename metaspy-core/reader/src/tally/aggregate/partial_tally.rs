@@ -61,7 +61,8 @@ impl PartialTally {
     #[inline]
     pub(super) fn add_wall(&mut self, row: u32, ticks: u64) {
         if let Some(cell) = self.cells.get_mut(row as usize) {
-            cell.measure.wall_ticks = cell.measure.wall_ticks.wrapping_add(ticks);
+            let measure = &mut cell.rare().measure;
+            measure.wall_ticks = measure.wall_ticks.wrapping_add(ticks);
         }
     }
 
@@ -125,7 +126,7 @@ impl PartialTally {
         for (key, cell) in self.table.keys().iter().zip(&self.cells) {
             let mut measure = cell.whole().settled();
             // Other calls of the row may be inside the polls of its async calls.
-            let is_mixed = by != By::Site && cell.polled > 0 && measure.timed > cell.polled;
+            let is_mixed = by != By::Site && cell.polled() > 0 && measure.timed > cell.polled();
             measure.total_at_most |= is_mixed || self.totals_at_most && measure.timed > 0;
             if measure == Measure::default() {
                 continue;
