@@ -18,8 +18,8 @@ use crate::{Store, parallel};
 
 /// Maximum number of rows of all subjects at once, on each of several threads.
 const WHOLE_MOST: usize = 1 << 17;
-/// Number of shares of the second attempt, after all subjects at once were too many.
-const SHARES: u64 = 8;
+/// Numbers of shares of the further attempts, each made if its rows were too many before.
+const SHARES: [u64; 2] = [4, 16];
 /// Number of shares that are read at the same time.
 const AT_ONCE: usize = 2;
 /// Maximum number of rows of such a share: 2^18 take about 40 MiB.
@@ -142,15 +142,7 @@ impl Store {
             exact: self.missing().is_empty() && self.is_settled(),
             ..FirstRows::default()
         };
-        let whole = self.part_of(by, scope, Share { most: WHOLE_MOST, ..Share::ALL });
-        let parts: Box<dyn Iterator<Item = _>> = if whole.is_cut {
-            drop(whole);
-            let firsts = (0..SHARES).step_by(AT_ONCE);
-            Box::new(firsts.flat_map(|first| self.parts_from(first, by, scope)))
-        } else {
-            Box::new(std::iter::once(whole))
-        };
-        for part in parts {
+        for part in self.parts(by, scope) {
             if part.is_cut {
                 return None;
             }
@@ -174,12 +166,34 @@ impl Store {
         Some(found)
     }
 
+    /// Reads all subjects at once, or else in the fewest shares whose rows have room. A part is cut
+    /// if they have none.
+    fn parts<'s>(
+        &'s self,
+        by: By,
+        scope: &'s Scope,
+    ) -> Box<dyn Iterator<Item = PartialTally> + 's> {
+        let whole = self.part_of(by, scope, Share { most: WHOLE_MOST, ..Share::ALL });
+        if !whole.is_cut {
+            return Box::new(std::iter::once(whole));
+        }
+        drop(whole);
+        let mut shares = SHARES[0];
+        let mut firsts = self.parts_from(0, shares, by, scope);
+        if firsts.iter().any(|part| part.is_cut) {
+            shares = SHARES[1];
+            firsts = self.parts_from(0, shares, by, scope);
+        }
+        let others = (0..shares).step_by(AT_ONCE).skip(1);
+        let others = others.flat_map(move |first| self.parts_from(first, shares, by, scope));
+        Box::new(firsts.into_iter().chain(others))
+    }
+
     /// Reads some shares at the same time, from this one on.
-    fn parts_from(&self, first: u64, by: By, scope: &Scope) -> Vec<PartialTally> {
-        let numbers: Vec<u64> = (first..SHARES).take(AT_ONCE).collect();
+    fn parts_from(&self, first: u64, shares: u64, by: By, scope: &Scope) -> Vec<PartialTally> {
+        let numbers: Vec<u64> = (first..shares).take(AT_ONCE).collect();
         let parts = parallel::each(&numbers, AT_ONCE, Vec::new, |parts, &number| {
-            let share = Share { shares: SHARES, number, most: SHARE_MOST };
-            parts.push(self.part_of(by, scope, share));
+            parts.push(self.part_of(by, scope, Share { shares, number, most: SHARE_MOST }));
         });
         parts.into_iter().flatten().collect()
     }

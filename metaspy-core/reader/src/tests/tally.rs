@@ -1,5 +1,6 @@
 //! Tallies and totals.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::event::Outcome;
@@ -357,4 +358,39 @@ fn a_row_that_may_lack_calls_is_marked_also_if_a_filter_leaves_the_row_of_others
     check("subject:#2", By::SiteSubject, &[(1, false), (10, true)]);
     check("subject:#2", By::Site, &[(1, false), (10, true)]);
     check("site:measure subject:#2", By::Subject, &[(1, false)]);
+}
+
+#[test]
+fn first_rows_of_more_subjects_than_have_room_at_once_are_those_of_all() {
+    const SUBJECTS: u64 = 150_000;
+    let mut writer = scene(40);
+    for number in 0..SUBJECTS {
+        let start = 1_000 + number * 100;
+        let span = Some(20 + number * 7_919 % 70);
+        let outer = writer.event(Draft { subject: node(number), start, span, ..Draft::default() });
+        let inner = node((number + 1) % SUBJECTS);
+        let (start, span) = (start + 5, Some(1 + number % 13));
+        let cause = Some(outer);
+        writer.event(Draft { site: 2, subject: inner, start, span, cause, ..Draft::default() });
+    }
+    writer.summarise();
+    let store = writer.store();
+    let rank = |row: &TallyRow| Some(row.measure.total_ticks);
+    let name = |row: &TallyRow| format!("{:?}", row.subject);
+    for by in [By::Subject, By::SiteSubject] {
+        let mut all = store.tally(by, &Scope::default());
+        let shares = all.shares();
+        let row_count = all.rows.len();
+        all.rows.sort_by_key(|row| {
+            let rank = (Reverse(row.measure.total_ticks), Reverse(row.measure.count));
+            (rank, name(row), row.site)
+        });
+        let order = RowOrder { rank: &rank, name: &name };
+        let mut met = 0;
+        let first = store.first_rows(by, &Scope::default(), 50, &order, |_| met += 1);
+        let first = first.expect("they are read in parts");
+        assert!(format!("{:?}", first.rows) == format!("{:?}", &all.rows[..50]), "{by:?}");
+        assert_eq!((first.row_count, met, first.exact), (row_count, row_count, true));
+        assert_eq!(first.shares, shares);
+    }
 }

@@ -67,9 +67,8 @@ pub(crate) struct PartialTally {
     pub is_cut: bool,
 }
 
-/// Sums of a row, in two lines of the processor's cache.
+/// Sums of a row. Millions of subjects have one each, so it is small.
 #[derive(Clone, Debug, Default)]
-#[repr(align(64))]
 pub(crate) struct Cell {
     /// Sums that most of millions of subjects lack.
     rare: Option<Box<RareSums>>,
