@@ -72,7 +72,9 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         let first = (!options.cpu && most < usize::MAX)
             .then(|| rows::Report::of_first(&store, options.by, &filter, most, &sort))
             .flatten();
-        let report = first.unwrap_or_else(|| rows::Report::new(&store, options.by, &filter, top));
+        let mut report =
+            first.unwrap_or_else(|| rows::Report::new(&store, options.by, &filter, top));
+        report.find_doors(&store);
         rows::Report { beside, ..report }
     });
     if options.cpu {

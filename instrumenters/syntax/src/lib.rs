@@ -19,8 +19,11 @@ pub mod fingerprint;
 pub mod name;
 #[cfg(feature = "facts")]
 mod owner;
-pub mod prelude;
 pub mod refusal;
+#[cfg(feature = "facts")]
+pub mod source;
+pub mod spawning;
+pub mod std_traits;
 #[cfg(feature = "facts")]
 mod type_arguments;
 #[cfg(feature = "facts")]

@@ -12,12 +12,14 @@ use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{Conditions, LaneId, Store};
 use serde::Serialize;
 
-use super::doors::{self, Door, Receiver};
+use super::doors::Door;
 use super::path;
 
 /// Function whose stored calls have no cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EntryPoint {
+    #[serde(skip)]
+    pub(super) id: SiteId,
     /// Path of the function.
     pub site: String,
     /// Calls without a cause that are stored as events.
@@ -27,7 +29,8 @@ pub struct EntryPoint {
     /// The trait through which other code may call it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_trait: Option<String>,
-    /// Where the source gives it to other code, or calls it without a hook around the call.
+    /// Where the source gives it to other code, or calls it in a function without a recorded call.
+    /// Empty before [`Report::find_doors`](super::Report::find_doors).
     pub doors: BTreeSet<Door>,
 }
 
@@ -40,31 +43,13 @@ pub struct Thread {
     pub calls: u64,
 }
 
-/// Where chains of causes end.
-#[derive(Default)]
-pub struct Ends {
-    /// The most frequent first.
-    pub entry_points: Vec<EntryPoint>,
-    /// Loops whose work has other reasons than their own cause.
-    pub receivers: BTreeSet<Receiver>,
-}
-
-/// Returns the entry points among the sites of root causes, and the loops that take messages.
-/// `main`, tests and sites that are no functions are the beginnings that a reader expects, and left
-/// out.
-pub fn read(store: &Store, roots: impl Iterator<Item = SiteId>) -> Ends {
+/// Returns the entry points among the sites of root causes, the most frequent first. `main`, tests
+/// and sites that are no functions are the beginnings that a reader expects, and left out.
+pub fn read(store: &Store, roots: impl Iterator<Item = SiteId>) -> Vec<EntryPoint> {
     let roots: HashSet<SiteId> = roots.filter(|site| is_function(store, *site)).collect();
-    let (sites, mut entry_points): (Vec<SiteId>, Vec<EntryPoint>) =
-        if roots.is_empty() { Default::default() } else { entry_points(store, roots) };
-    let found = doors::find(store, &sites);
-    for (entry_point, doors) in entry_points.iter_mut().zip(found.doors) {
-        entry_point.doors = doors;
+    if roots.is_empty() {
+        return Vec::new();
     }
-    Ends { entry_points, receivers: found.receivers }
-}
-
-/// With the site of each.
-fn entry_points(store: &Store, roots: HashSet<SiteId>) -> (Vec<SiteId>, Vec<EntryPoint>) {
     let mut calls: BTreeMap<(SiteId, LaneId), u64> = BTreeMap::new();
     let scan = store.scan(Conditions { sites: Some(roots), ..Conditions::default() });
     let mut events = Vec::new();
@@ -82,12 +67,10 @@ fn entry_points(store: &Store, roots: HashSet<SiteId>) -> (Vec<SiteId>, Vec<Entr
         let name = names.get(&lane).map_or("", String::as_str);
         *by_site.entry(site).or_default().entry(name).or_default() += calls;
     }
-    let mut found: Vec<(SiteId, EntryPoint)> = by_site
-        .into_iter()
-        .map(|(site, threads)| (site, entry_point(store, site, threads)))
-        .collect();
-    found.sort_by(|(_, a), (_, b)| b.calls.cmp(&a.calls).then_with(|| a.site.cmp(&b.site)));
-    found.into_iter().unzip()
+    let mut found: Vec<EntryPoint> =
+        by_site.into_iter().map(|(site, threads)| entry_point(store, site, threads)).collect();
+    found.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.site.cmp(&b.site)));
+    found
 }
 
 fn entry_point(store: &Store, site: SiteId, threads: BTreeMap<&str, u64>) -> EntryPoint {
@@ -96,7 +79,8 @@ fn entry_point(store: &Store, site: SiteId, threads: BTreeMap<&str, u64>) -> Ent
         threads.into_iter().map(|(name, calls)| Thread { name: name.to_owned(), calls }).collect();
     threads.sort_by_key(|thread| Reverse(thread.calls));
     let of_trait = store.site(site).and_then(|site| site.facts()?.of_trait);
-    EntryPoint { site: path(store, site), calls, threads, of_trait, doors: BTreeSet::new() }
+    let doors = BTreeSet::new();
+    EntryPoint { id: site, site: path(store, site), calls, threads, of_trait, doors }
 }
 
 /// Returns true for a function or method that is neither `main` nor a test.

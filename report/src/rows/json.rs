@@ -7,7 +7,7 @@ use metaspy_reader::{AbsentFiles, Measure, Process, Shares, Store, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use super::doors::Receiver;
+use super::doors::MessageLoop;
 use super::entry_points::EntryPoint;
 use super::losses::Losses;
 use super::text::state;
@@ -42,7 +42,9 @@ struct Out<'a> {
     #[serde(skip_serializing_if = "<[EntryPoint]>::is_empty")]
     entry_points: &'a [EntryPoint],
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    receivers: &'a BTreeSet<Receiver>,
+    message_loops: &'a BTreeSet<MessageLoop>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    changed_files: &'a BTreeSet<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_samples: Option<u64>,
     row_count: usize,
@@ -302,7 +304,8 @@ pub fn write(
         malformed_traceparents: store.header().remote_malformed,
         shared: (report.by == By::Cause).then_some(report.shared),
         entry_points: &report.entry_points,
-        receivers: &report.receivers,
+        message_loops: &report.message_loops,
+        changed_files: &report.changed_files,
         row_count: report.row_count,
         cpu_samples: report.cpu.map(|cpu| cpu.all.samples),
         rows: Rows {

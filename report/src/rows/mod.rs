@@ -22,8 +22,8 @@ use crate::cpu::CpuTotals;
 use crate::program::{Ratio, Receivers, lost_values};
 use crate::table::Top;
 use crate::text::{counted, short_path};
-use doors::Receiver;
-use entry_points::{Ends, EntryPoint};
+use doors::MessageLoop;
+use entry_points::EntryPoint;
 use losses::Losses;
 use profiles::Profiles;
 
@@ -141,8 +141,10 @@ pub struct Report {
     /// By root cause, the functions that began without a recorded cause. Empty under a filter, and
     /// if calls were lost.
     pub entry_points: Vec<EntryPoint>,
-    /// By root cause, the loops that take messages, under the same conditions.
-    pub receivers: BTreeSet<Receiver>,
+    /// The loops that take messages from a channel. Empty before [`Report::find_doors`].
+    pub message_loops: BTreeSet<MessageLoop>,
+    /// Source files that have changed since the program was built, so that they were not searched.
+    pub changed_files: BTreeSet<String>,
     /// Recordings of other processes beside this one.
     pub beside: Vec<String>,
     /// The samples of the recording, if it has any.
@@ -267,24 +269,35 @@ impl Report {
             (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
         let is_filtered = !filter.is_all();
         let lost_values = profiles.lost;
-        let totals = store.totals();
-        // A lost call may be the cause of any other one.
-        let has_all_causes = totals.lost == 0 && totals.unnamed == 0;
-        let Ends { entry_points, receivers } = if by == By::Cause && !is_filtered && has_all_causes
-        {
+        let entry_points = if by == By::Cause && !is_filtered && has_all_causes(store) {
             entry_points::read(store, tally.rows.iter().filter_map(|row| row.site))
         } else {
-            Ends::default()
+            Vec::new()
         };
         Report {
             entry_points,
-            receivers,
             lost_values,
             shared,
             has_others,
             is_filtered,
             ..Report::of_rows(store, by, rows, tally.exact, shares, never)
         }
+    }
+
+    /// Searches the source of a report by root cause for the doors of its entry points and for loops
+    /// that take messages. Files are found where the program was built, as the recording names
+    /// them.
+    pub fn find_doors(&mut self, store: &Store) {
+        if self.by != By::Cause || self.is_filtered || !has_all_causes(store) {
+            return;
+        }
+        let sites: Vec<SiteId> = self.entry_points.iter().map(|entry| entry.id).collect();
+        let searched = doors::search(store, &sites);
+        for (entry_point, doors) in self.entry_points.iter_mut().zip(searched.doors) {
+            entry_point.doors = doors;
+        }
+        self.message_loops = searched.message_loops;
+        self.changed_files = searched.changed_files;
     }
 
     /// The first rows by subject, in memory that does not grow with the number of subjects. `None`
@@ -384,7 +397,8 @@ impl Report {
             lost_values: BTreeMap::new(),
             shared: 0,
             entry_points: Vec::new(),
-            receivers: BTreeSet::new(),
+            message_loops: BTreeSet::new(),
+            changed_files: BTreeSet::new(),
             beside: Vec::new(),
             cpu: Report::cpu_of(store, by),
             has_chosen_profiles: false,
@@ -410,6 +424,12 @@ pub fn damage(store: &Store) -> Vec<String> {
 /// The most frequent first.
 fn sort(rows: &mut [ReportRow]) {
     rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
+}
+
+/// False if calls were lost: one of them may be the cause of any other one.
+fn has_all_causes(store: &Store) -> bool {
+    let totals = store.totals();
+    totals.lost == 0 && totals.unnamed == 0
 }
 
 /// The path of a site as its row shows it.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use metaspy_format::profile::built_in;
 use metaspy_reader::{EndState, Measure, RecordedSite, Shares, Store, Totals, Value};
 
-use super::doors::{Door, Receiver};
+use super::doors::{Door, MessageLoop};
 use super::entry_points::EntryPoint;
 use super::{By, Key, Part, Report, ReportRow};
 use crate::condition::Verdict;
@@ -151,7 +151,10 @@ pub fn write(
         )?;
     }
     entry_points(out, report)?;
-    receivers(out, report)?;
+    message_loops(out, report)?;
+    for file in &report.changed_files {
+        writeln!(out, "{} has changed since: no doors are searched in it", clean(file))?;
+    }
     if let Some(cpu) = report.cpu {
         let all = grouped(cpu.all.samples);
         let outside = cpu.outside.percent(cpu.all);
@@ -226,11 +229,10 @@ fn doors(out: &mut impl Write, entry: &EntryPoint) -> io::Result<()> {
         writeln!(out, "  door: any call through the trait {}", clean(of_trait))?;
     }
     for Door { file, line, door, within } in entry.doors.iter().take(DOORS) {
-        let place = format!("{within} ({}:{line})", shorten_file(file, FILE));
-        match door {
-            Some(door) => writeln!(out, "  door: {} in {}", clean(door), clean(&place))?,
-            None => writeln!(out, "  door: a call in {}, where no hook is", clean(&place))?,
-        }
+        let door = door.as_ref().map_or("a call", String::as_str);
+        let within = if within.is_empty() { String::new() } else { format!(" in {within}") };
+        let place = format!("{}:{line}", shorten_file(file, FILE));
+        writeln!(out, "  door: {}{} ({})", clean(door), clean(&within), clean(&place))?;
     }
     let more = entry.doors.len().saturating_sub(DOORS);
     if more > 0 {
@@ -240,8 +242,8 @@ fn doors(out: &mut impl Write, entry: &EntryPoint) -> io::Result<()> {
 }
 
 /// Names the loops that take messages.
-fn receivers(out: &mut impl Write, report: &Report) -> io::Result<()> {
-    for Receiver { site, door, file, line } in report.receivers.iter().take(ENTRY_POINTS) {
+fn message_loops(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    for MessageLoop { site, door, file, line } in report.message_loops.iter().take(ENTRY_POINTS) {
         writeln!(
             out,
             "messages: {} takes them from a channel ({} at {}:{line}): what they lead to has its cause, and not the sender's, unless they carry one",
@@ -250,9 +252,9 @@ fn receivers(out: &mut impl Write, report: &Report) -> io::Result<()> {
             clean(&shorten_file(file, FILE))
         )?;
     }
-    let more = report.receivers.len().saturating_sub(ENTRY_POINTS);
+    let more = report.message_loops.len().saturating_sub(ENTRY_POINTS);
     if more > 0 {
-        writeln!(out, "… and {}: --json lists them", counted(more as u64, "other receiver"))?;
+        writeln!(out, "… and {}: --json lists them", counted(more as u64, "other loop"))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metaspy_syntax::prelude;
+use metaspy_syntax::std_traits;
 
 use crate::text::last_segment;
 
@@ -41,7 +41,8 @@ fn definition<'d>(path: &str, by_name: &BTreeMap<&str, Vec<&'d str>>) -> Option<
     }
     let mut same = known.iter().filter(|other| match path.split_once("::") {
         Some((package, _)) => other.split("::").next() == Some(package),
-        None => !prelude::TRAITS.contains(&path),
+        // A trait of the prelude is none of the woven source.
+        None => !std_traits::PRELUDE.contains(&path),
     });
     let first = same.next()?;
     same.next().is_none().then_some(*first)

@@ -1,10 +1,9 @@
 //! One source file, read by `syn`.
 
-use std::panic::resume_unwind;
+use std::fmt;
 use std::str::FromStr;
-use std::{fmt, thread};
 
-use metaspy_syntax::depth;
+use metaspy_syntax::{depth, source};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::source::functions::{self, Functions};
@@ -36,29 +35,14 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// The stack of a thread that reads a file, in bytes: `syn` calls itself once for each level of a
-/// nested type or expression, and published crates have a thousand levels. The system adds a page
-/// when it is touched.
-const STACK: usize = 256 << 20;
-/// Levels that are read on this stack. Builds without optimisation take up to 32 KiB for one.
-const DEPTH: usize = STACK / (64 << 10);
-/// Levels that are read on the stack of another thread.
-const LITTLE_DEPTH: usize = 100;
-
 /// Reads a file.
 pub fn parse(text: &str) -> Result<Parsed, Unreadable> {
-    let skipped = before_the_source(text);
-    let parse = |depth| {
+    let skipped = source::before_code(text);
+    source::with_deep_stack(|depth| {
         let parsed = read(&text[skipped..], skipped, depth);
         // The places are known; the texts of the spans are no longer needed.
         proc_macro2::extra::invalidate_current_thread_spans();
         parsed
-    };
-    thread::scope(|scope| {
-        match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || parse(DEPTH)) {
-            Ok(reader) => reader.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(_) => parse(LITTLE_DEPTH),
-        }
     })
 }
 
@@ -71,18 +55,6 @@ fn read(source: &str, offset: usize, depth: usize) -> Result<Parsed, Unreadable>
     let file: syn::File = syn::parse2(tokens).map_err(|error| Unreadable(error.to_string()))?;
     let (functions, declared, scopes) = functions::of(&file, source, offset);
     Ok(Parsed { functions, declared, scopes, includes })
-}
-
-/// Bytes of a byte order mark and of a shebang. The end of that line stays, so that line numbers
-/// do.
-fn before_the_source(text: &str) -> usize {
-    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let rest = &text[mark..];
-    // `#![feature]` begins like a shebang and is none.
-    let is_shebang =
-        rest.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['));
-    let line = if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 };
-    mark + line
 }
 
 /// Macros that include a file by its path.
@@ -116,6 +88,8 @@ fn search_included(tokens: TokenStream, found: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    use metaspy_syntax::source::DEPTH;
+
     use super::*;
 
     #[test]

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use metaspy_syntax::spawning::is_spawning;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall};
 
@@ -37,9 +38,7 @@ enum Form {
     Other,
 }
 
-/// Functions that run their argument elsewhere, beside those whose names begin with `spawn`.
-const RUNNING: [&str; 6] = ["join", "scope", "scope_fifo", "install", "unblock", "execute"];
-/// Those of them whose argument may be an expression of any form.
+/// Spawning functions whose argument may be an expression of any form.
 const GIVEN_ANYTHING: [&str; 11] = [
     "spawn",
     "spawn_local",
@@ -134,10 +133,6 @@ impl Spawn {
         }
         Vec::new()
     }
-}
-
-fn is_spawning(name: &str) -> bool {
-    name.starts_with("spawn") || RUNNING.contains(&name)
 }
 
 /// True for a chain of calls that a pool runs: it begins with `par_iter` or the like.

@@ -16,14 +16,17 @@ use crate::tally::shares::Shares;
 use crate::tally::{By, Scope, TallyRow};
 use crate::{Store, parallel};
 
-/// Maximum number of rows of all subjects at once, on each of several threads.
+/// Maximum number of rows of all subjects at once, on each of several threads. A row of events
+/// takes some 150 bytes, and one from a table 140 more.
 const WHOLE_MOST: usize = 1 << 17;
-/// Numbers of shares of the further attempts, each made if its rows were too many before.
-const SHARES: [u64; 2] = [4, 16];
+/// Maximum number of rows of a share, if all of them are of events. Half as many from tables.
+const SHARE_MOST: usize = 1 << 18;
 /// Number of shares that are read at the same time.
 const AT_ONCE: usize = 2;
-/// Maximum number of rows of such a share: 2^18 take about 40 MiB.
-const SHARE_MOST: usize = 1 << 18;
+/// Number of smaller shares in the place of one that has too many rows.
+const DIVIDED: u64 = 4;
+/// Maximum number of shares.
+const SHARES_MOST: u64 = 64;
 
 /// First rows of a tally.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +72,15 @@ impl Share {
     fn has(self, subject: Subject) -> bool {
         let word = subject.key.rotate_left(20) ^ u64::from(subject.kind.0);
         u64::from(high(scatter(word))) % self.shares == self.number
+    }
+
+    /// Returns smaller shares that together have its subjects, with at most so many rows each.
+    /// `None` if there would be too many.
+    fn divided(self, most: usize) -> Option<impl Iterator<Item = Share>> {
+        let before = self.shares.max(1);
+        let shares = before * DIVIDED;
+        let number = move |part| Share { shares, number: self.number + part * before, most };
+        (shares <= SHARES_MOST).then(|| (0..DIVIDED).map(number))
     }
 
     /// Returns whether subjects outside the share are left out. Such a share is read on one thread,
@@ -142,59 +154,69 @@ impl Store {
             exact: self.missing().is_empty() && self.is_settled(),
             ..FirstRows::default()
         };
-        for part in self.parts(by, scope) {
-            if part.is_cut {
-                return None;
+        let mut waiting = vec![Share { most: WHOLE_MOST, ..Share::ALL }];
+        while !waiting.is_empty() {
+            let shares = waiting.split_off(waiting.len().saturating_sub(AT_ONCE));
+            for (share, part) in self.parts_of(&shares, by, scope) {
+                if part.is_cut {
+                    waiting.extend(share.divided(self.share_most())?);
+                    continue;
+                }
+                let mut has_others = false;
+                let tally = part.each_row(by, scope.detail, |mut row| {
+                    has_others |= row.subject.is_some_and(|subject| subject.kind.0 == OTHERS);
+                    row.measure.at_least |= self.unnamed() > 0;
+                    self.limit_totals(std::iter::once(&mut row.measure));
+                    found.row_count += 1;
+                    found.shares.include(&row.measure);
+                    each(&row);
+                    first.add(row);
+                });
+                if has_others || tally.unknown != Some(0) && self.has_undecided_others(scope) {
+                    return None;
+                }
+                found.exact &= tally.exact && tally.unknown == Some(0) && self.unnamed() == 0;
             }
-            let mut has_others = false;
-            let tally = part.each_row(by, scope.detail, |mut row| {
-                has_others |= row.subject.is_some_and(|subject| subject.kind.0 == OTHERS);
-                row.measure.at_least |= self.unnamed() > 0;
-                self.limit_totals(std::iter::once(&mut row.measure));
-                found.row_count += 1;
-                found.shares.include(&row.measure);
-                each(&row);
-                first.add(row);
-            });
-            if has_others || tally.unknown != Some(0) && self.has_undecided_others(scope) {
-                return None;
-            }
-            found.exact &= tally.exact && tally.unknown == Some(0) && self.unnamed() == 0;
         }
         first.settle();
         found.rows = first.kept.into_iter().map(|kept| kept.row).collect();
         Some(found)
     }
 
-    /// Reads all subjects at once, or else in the fewest shares whose rows have room. A part is cut
-    /// if they have none.
-    fn parts<'s>(
-        &'s self,
-        by: By,
-        scope: &'s Scope,
-    ) -> Box<dyn Iterator<Item = PartialTally> + 's> {
-        let whole = self.part_of(by, scope, Share { most: WHOLE_MOST, ..Share::ALL });
-        if !whole.is_cut {
-            return Box::new(std::iter::once(whole));
-        }
-        drop(whole);
-        let mut shares = SHARES[0];
-        let mut firsts = self.parts_from(0, shares, by, scope);
-        if firsts.iter().any(|part| part.is_cut) {
-            shares = SHARES[1];
-            firsts = self.parts_from(0, shares, by, scope);
-        }
-        let others = (0..shares).step_by(AT_ONCE).skip(1);
-        let others = others.flat_map(move |first| self.parts_from(first, shares, by, scope));
-        Box::new(firsts.into_iter().chain(others))
-    }
-
-    /// Reads some shares at the same time, from this one on.
-    fn parts_from(&self, first: u64, shares: u64, by: By, scope: &Scope) -> Vec<PartialTally> {
-        let numbers: Vec<u64> = (first..shares).take(AT_ONCE).collect();
-        let parts = parallel::each(&numbers, AT_ONCE, Vec::new, |parts, &number| {
-            parts.push(self.part_of(by, scope, Share { shares, number, most: SHARE_MOST }));
+    /// Reads some shares at the same time.
+    fn parts_of(&self, shares: &[Share], by: By, scope: &Scope) -> Vec<(Share, PartialTally)> {
+        let parts = parallel::each(shares, shares.len(), Vec::new, |parts, &share| {
+            parts.push((share, self.part_of(by, scope, share)));
         });
         parts.into_iter().flatten().collect()
+    }
+
+    /// Maximum number of rows of a share.
+    fn share_most(&self) -> usize {
+        let totals = self.totals();
+        if totals.folded + totals.counted == 0 { SHARE_MOST } else { SHARE_MOST / 2 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_probe::KindId;
+
+    use super::*;
+
+    #[test]
+    fn a_share_is_divided_into_shares_that_have_each_of_its_subjects_once() {
+        let quarters = Share { most: 1, ..Share::ALL }.divided(7).expect("they are few");
+        for quarter in quarters {
+            assert_eq!(quarter.most, 7);
+            let smaller: Vec<Share> = quarter.divided(7).expect("they are few").collect();
+            for key in 0..1_000 {
+                let subject = Subject::new(KindId(1), key * 77_777);
+                let having = smaller.iter().filter(|share| share.contains(subject)).count();
+                assert_eq!(having, usize::from(quarter.contains(subject)), "{subject:?}");
+            }
+        }
+        let many = Share { shares: SHARES_MOST, number: 0, most: 1 };
+        assert!(many.divided(1).is_none());
     }
 }

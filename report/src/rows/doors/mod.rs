@@ -5,88 +5,184 @@
 //! its own. A recording shows neither, but the source does. Names are compared, and not types, so a
 //! door is one that the calls may have come through.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::Path;
-use std::str::FromStr;
-use std::thread;
-
-use metaspy_format::facts::{Facts, SelfKind};
-use metaspy_probe::{SiteId, SiteKind};
-use metaspy_reader::{Conditions, RecordedSite, Store, files};
-use metaspy_syntax::depth;
-use proc_macro2::TokenStream;
-use serde::Serialize;
-
-use super::path;
-use visitor::{Form, Mention, SourceVisitor};
-
 #[cfg(test)]
 mod tests;
 mod visitor;
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::str::FromStr;
+
+use metaspy_format::facts::{Facts, SelfKind};
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::{self as store, DetailLevel, RecordedSite, Scope, Store, files};
+use metaspy_syntax::{depth, source, spawning};
+use proc_macro2::TokenStream;
+use serde::Serialize;
+
+use crate::text::last_segment;
+use visitor::{Definition, Form, Mention, SourceVisitor, Wanted};
+
 /// Bytes of a source file at most; a larger one is not read.
 const BYTES: u64 = 4 << 20;
-/// Bytes of all files that are parsed at most.
-const ALL_BYTES: u64 = 64 << 20;
-/// The stack of the thread that parses, in bytes, and the levels of code that it has room for.
-const STACK: usize = 64 << 20;
-const DEPTH: usize = 1024;
+/// Bytes of all files that are read at most.
+const ALL_BYTES: u64 = 256 << 20;
+/// Words of files in which messages may be taken.
+const CHANNEL_WORDS: [&str; 4] = ["recv", "Receiver", "channel", "bounded"];
+/// Calls of std and of futures that run on the spot what they are given.
+const AT_ONCE: [&str; 38] = [
+    "all",
+    "and_then",
+    "any",
+    "block_on",
+    "catch_unwind",
+    "filter",
+    "filter_map",
+    "find",
+    "find_map",
+    "flat_map",
+    "fold",
+    "for_each",
+    "get_or_init",
+    "get_or_insert_with",
+    "inspect",
+    "is_none_or",
+    "is_ok_and",
+    "is_some_and",
+    "map",
+    "map_err",
+    "map_or",
+    "map_or_else",
+    "map_while",
+    "max_by_key",
+    "min_by_key",
+    "ok_or_else",
+    "or_else",
+    "or_insert_with",
+    "position",
+    "retain",
+    "sort_by",
+    "sort_by_key",
+    "then",
+    "timeout",
+    "try_fold",
+    "try_for_each",
+    "unwrap_or_else",
+    "with",
+];
 
 /// Where the source starts calls of an entry point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Door {
     /// The file, as the recording has it.
     pub file: String,
+    /// Its line, from 1.
     pub line: u32,
     /// The call that is given the work, as it is written: `rayon::spawn`, `.push`. `None` if the
-    /// entry point is called here, in a function without a hook.
+    /// entry point is called here, in a function without a recorded call.
     pub door: Option<String>,
-    /// The function around it, as it is written: `Server::accept`.
+    /// The function around it, as it is written: `Server::accept`. Empty outside of functions.
     pub within: String,
 }
 
-/// A loop that takes messages. What it does with them has its own cause, and not that of the
-/// sender.
+/// A loop that takes messages from a channel. What they lead to has the cause of the loop, and not
+/// that of the sender.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Receiver {
-    /// The path of the function.
+pub struct MessageLoop {
+    /// The path of the function around it.
     pub site: String,
     /// How it takes a message: `.recv`, `for`.
     pub door: String,
     /// The file, as the recording has it.
     pub file: String,
+    /// Its line, from 1.
     pub line: u32,
 }
 
-/// What the source shows.
+/// What a search of the source finds.
 #[derive(Default)]
-pub struct Found {
+pub(super) struct Searched {
     /// The doors of each entry point.
     pub doors: Vec<BTreeSet<Door>>,
-    /// The loops that take messages.
-    pub receivers: BTreeSet<Receiver>,
+    pub message_loops: BTreeSet<MessageLoop>,
+    /// Files that have changed since they were recorded, or are those of another program.
+    pub changed_files: BTreeSet<String>,
 }
 
-/// Searches the source of all recorded functions for the doors of these. Files that are not here,
-/// or are no Rust, show nothing.
-pub fn find(store: &Store, entry_points: &[SiteId]) -> Found {
-    let entries: Vec<Entry> =
-        entry_points.iter().filter_map(|site| store.site(*site).map(Entry::new)).collect();
-    let by_file = functions_by_file(store);
-    let searched = thread::scope(|scope| {
-        let search = || search(&by_file, &entries);
-        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, search).ok()?;
-        thread.join().ok()
-    });
-    let Searched { doors, messages } = searched.unwrap_or_default();
-    let called = called(store, messages.keys().copied().collect());
-    let mut receivers = BTreeSet::new();
-    for (site, calls) in messages.into_iter().filter(|(site, _)| called.contains(site)) {
-        for Message { file, line, door } in calls {
-            receivers.insert(Receiver { site: path(store, site), door, file, line });
+/// Searches the source of all recorded functions for the doors of these sites. Files that are not
+/// here, or are no Rust, show nothing.
+pub(super) fn search(store: &Store, entry_points: &[SiteId]) -> Searched {
+    let scope = Scope { detail: DetailLevel::Counts, ..Scope::default() };
+    let called = store.tally(store::By::Site, &scope).rows.into_iter().filter_map(|row| row.site);
+    let called: HashSet<SiteId> = called.collect();
+    let mut by_file: BTreeMap<&str, Vec<&RecordedSite>> = BTreeMap::new();
+    for site in store.sites() {
+        let is_function = matches!(site.kind, SiteKind::Method | SiteKind::Async);
+        if is_function && site.skipped.is_none() && called.contains(&site.id) {
+            by_file.entry(&site.file).or_default().push(site);
         }
     }
-    Found { doors, receivers }
+    let entries: Vec<Entry> = entry_points
+        .iter()
+        .map(|site| store.site(*site).map_or_else(Entry::none, Entry::new))
+        .collect();
+    source::with_deep_stack(|depth| {
+        let mut searched =
+            Searched { doors: vec![BTreeSet::new(); entries.len()], ..Searched::default() };
+        let mut left = ALL_BYTES;
+        for (name, sites) in &by_file {
+            let Some(text) = text_of(name, &mut left) else { continue };
+            search_file(&SourceFile { name, sites }, &text, depth, &entries, &mut searched);
+        }
+        searched
+    })
+}
+
+fn search_file(
+    file: &SourceFile<'_>,
+    text: &str,
+    depth: usize,
+    entries: &[Entry],
+    searched: &mut Searched,
+) {
+    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, entry) in entries.iter().enumerate() {
+        // A closure has no name.
+        let name = if entry.facts.is_closure { "" } else { &*entry.name };
+        if !entry.facts.is_closure || entry.file == file.name {
+            by_name.entry(name).or_default().push(at);
+        }
+    }
+    let wanted =
+        Wanted { names: by_name.keys().copied().collect(), closures: by_name.contains_key("") };
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let is_of_interest = wanted.closures
+        || CHANNEL_WORDS.into_iter().any(|word| text.contains(word))
+        || words.any(|word| wanted.names.contains(word));
+    if !is_of_interest {
+        return;
+    }
+    let Some(parsed) = parse(text, depth) else { return };
+    let found = SourceVisitor::visit(&parsed, &wanted);
+    if !file.is_as_recorded(&found.definitions) {
+        searched.changed_files.insert(file.name.to_owned());
+        return;
+    }
+    for mention in &found.mentions {
+        for &at in by_name.get(&*mention.name).into_iter().flatten() {
+            searched.doors[at].extend(entries[at].door(mention, file));
+        }
+    }
+    for taking in found.takings {
+        if let Some(site) = file.function_at(taking.line) {
+            searched.message_loops.insert(MessageLoop {
+                site: site.path_with_arguments(),
+                door: taking.by,
+                file: file.name.to_owned(),
+                line: taking.line,
+            });
+        }
+    }
 }
 
 /// An entry point, as the source names it.
@@ -103,22 +199,32 @@ struct Entry {
 impl Entry {
     fn new(site: &RecordedSite) -> Entry {
         let facts = site.facts().unwrap_or_default();
-        let whole = if facts.name.is_empty() { &site.path } else { &facts.name };
-        let module = last(&facts.module).to_owned();
+        let module = last_segment(&facts.module).to_owned();
         let qualifiers = [facts.of_type.clone(), facts.of_trait.clone(), Some(module)];
         Entry {
             file: site.file.clone(),
             lines: site.lines,
-            name: last(whole).to_owned(),
+            name: function_name(site).to_owned(),
             qualifiers: qualifiers.into_iter().flatten().collect(),
             facts,
         }
     }
 
+    /// A site that is no longer known has no name in the source.
+    fn none() -> Entry {
+        Entry {
+            file: String::new(),
+            lines: (0, 0),
+            name: String::new(),
+            qualifiers: Vec::new(),
+            facts: Facts::default(),
+        }
+    }
+
     /// The call that is given the function at this place, or else the place itself, if calls of it
     /// begin there without a recorded cause.
-    fn door(&self, mention: &Mention, file: &SourceFile) -> Option<Door> {
-        if !self.is_meant(mention, file) {
+    fn door(&self, mention: &Mention, file: &SourceFile<'_>) -> Option<Door> {
+        if !self.is_meant(mention) {
             return None;
         }
         let door = match mention.form {
@@ -129,153 +235,86 @@ impl Entry {
                 given.or(mention.deferred_by.as_ref())
             }
         };
-        if door.is_none() && file.function_at(mention.line).is_some() {
+        let is_called_here = door.is_none() && !mention.is_deferred;
+        // An observed function passes the cause to all that runs on the spot, and to all that the
+        // weaver knows as work for elsewhere.
+        let keeps_cause = door.is_none_or(|called| {
+            let name = last_segment(called.name.trim_start_matches('.'));
+            AT_ONCE.contains(&name) || spawning::is_spawning(name)
+        });
+        let is_observed = file.function_at(mention.line).is_some();
+        if is_observed && keeps_cause || door.is_none() && !is_called_here {
             return None;
         }
         Some(Door {
-            file: file.name.clone(),
+            file: file.name.to_owned(),
             line: door.map_or(mention.line, |called| called.line),
-            door: door.map(|called| called.name.clone()),
-            within: mention.within.clone(),
+            door: door.map(|called| called.name.to_string()),
+            within: mention.within.to_string(),
         })
     }
 
     /// True if the names are those of this function, as far as they are written.
-    fn is_meant(&self, mention: &Mention, file: &SourceFile) -> bool {
-        if self.facts.is_closure || mention.form == Form::Closure {
-            return self.facts.is_closure
-                && mention.form == Form::Closure
-                && self.file == file.name
-                && self.lines.0 == mention.line;
-        }
-        if mention.name != self.name {
-            return false;
-        }
-        match &mention.qualifier {
-            _ if mention.form == Form::MethodCall => self.facts.self_kind != SelfKind::None,
-            None => true,
-            Some(written) => {
-                matches!(&**written, "Self" | "self" | "super" | "crate")
-                    || self.qualifiers.contains(written)
-            }
+    fn is_meant(&self, mention: &Mention) -> bool {
+        match mention.form {
+            Form::Closure => self.facts.is_closure && self.lines.0 == mention.line,
+            Form::MethodCall => self.facts.self_kind != SelfKind::None,
+            Form::Path | Form::Call => match mention.qualifier.as_deref() {
+                None => self.facts.of_type.is_none() && self.facts.of_trait.is_none(),
+                Some("self" | "super" | "crate") => self.facts.of_type.is_none(),
+                Some(written) => self.qualifiers.iter().any(|qualifier| qualifier == written),
+            },
         }
     }
 }
 
-/// A file, with the recorded functions in it.
+/// The last part of the name of a function.
+fn function_name(site: &RecordedSite) -> &str {
+    last_segment(&site.path)
+}
+
+/// A file, with the observed functions in it.
 struct SourceFile<'s> {
-    name: String,
-    sites: &'s [RecordedSite],
+    name: &'s str,
+    sites: &'s [&'s RecordedSite],
 }
 
 impl SourceFile<'_> {
-    /// The innermost function with a hook around a line; of closures in one line, the first.
+    /// The innermost observed function around a line; of closures in one line, the first.
     fn function_at(&self, line: u32) -> Option<&RecordedSite> {
-        self.sites
-            .iter()
-            .filter(|site| site.lines.0 <= line && line <= site.lines.1)
-            .min_by_key(|site| (site.lines.1 - site.lines.0, &site.path))
+        let around = self.sites.iter().filter(|site| (site.lines.0..=site.lines.1).contains(&line));
+        around.min_by_key(|site| (site.lines.1 - site.lines.0, &site.path)).copied()
+    }
+
+    /// True if most observed functions stand where they were recorded. Those that a macro makes
+    /// stand nowhere.
+    fn is_as_recorded(&self, definitions: &[Definition]) -> bool {
+        let named = self.sites.iter().filter(|site| !site.path.ends_with('}'));
+        let (mut there, mut all) = (0, 0);
+        for site in named {
+            let lines = site.lines.0..=site.lines.1;
+            let name = function_name(site);
+            all += 1;
+            there += usize::from(
+                definitions.iter().any(|it| lines.contains(&it.line) && it.name == name),
+            );
+        }
+        there * 2 >= all
     }
 }
 
-/// What the source shows.
-#[derive(Default)]
-struct Searched {
-    /// The doors of each entry point.
-    doors: Vec<BTreeSet<Door>>,
-    /// The loops that take messages, by the function around them.
-    messages: BTreeMap<SiteId, Vec<Message>>,
-}
-
-/// A place where messages are taken.
-struct Message {
-    file: String,
-    line: u32,
-    door: String,
-}
-
-fn search(by_file: &BTreeMap<String, Vec<RecordedSite>>, entries: &[Entry]) -> Searched {
-    let mut searched =
-        Searched { doors: vec![BTreeSet::new(); entries.len()], ..Searched::default() };
-    let mut left = ALL_BYTES;
-    for (name, sites) in by_file {
-        let Some(text) = text_of(name, left) else { continue };
-        let is_of_interest =
-            ["recv", "Receiver", "channel", "bounded"].into_iter().any(|word| text.contains(word))
-                || entries.iter().any(|entry| {
-                    if entry.facts.is_closure {
-                        entry.file == *name
-                    } else {
-                        text.contains(&entry.name)
-                    }
-                });
-        if !is_of_interest {
-            continue;
-        }
-        left -= text.len() as u64;
-        let Some(parsed) = parse(&text) else { continue };
-        let found = SourceVisitor::visit(&parsed);
-        let file = SourceFile { name: name.clone(), sites };
-        for mention in &found.mentions {
-            for (entry, doors) in entries.iter().zip(&mut searched.doors) {
-                doors.extend(entry.door(mention, &file));
-            }
-        }
-        for (door, line) in found.receivers {
-            if let Some(site) = file.function_at(line) {
-                let message = Message { file: name.clone(), line, door };
-                searched.messages.entry(site.id).or_default().push(message);
-            }
-        }
-    }
-    searched
-}
-
-/// The text of a file of at most so many bytes. The name comes from a recording, so it may be that
-/// of anything: only a plain file is opened.
-fn text_of(file: &str, most: u64) -> Option<String> {
-    let most = BYTES.min(most);
+/// The text of a file, if so many bytes may still be read. The name comes from a recording, so it
+/// may be that of anything: only a plain file is opened.
+fn text_of(file: &str, left: &mut u64) -> Option<String> {
+    let most = BYTES.min(*left);
     let bytes = files::read_beginning(Path::new(file), most).ok()?;
-    let is_whole = (bytes.len() as u64) < most;
-    String::from_utf8(bytes).ok().filter(|_| is_whole)
+    let length = bytes.len() as u64;
+    // Opening a file takes time, too.
+    *left = left.saturating_sub(length.max(4 << 10));
+    String::from_utf8(bytes).ok().filter(|_| length < most)
 }
 
-fn parse(text: &str) -> Option<syn::File> {
-    let tokens = TokenStream::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
-    // A parser is recursive.
-    let is_flat = depth::is_at_most(tokens.clone(), DEPTH);
-    if is_flat { syn::parse2(tokens).ok() } else { None }
-}
-
-/// The functions and methods with a hook, by their file.
-fn functions_by_file(store: &Store) -> BTreeMap<String, Vec<RecordedSite>> {
-    let mut by_file: BTreeMap<String, Vec<RecordedSite>> = BTreeMap::new();
-    for site in store.sites() {
-        let is_function = matches!(site.kind, SiteKind::Method | SiteKind::Async);
-        if is_function && site.skipped.is_none() && !site.file.is_empty() {
-            by_file.entry(site.file.clone()).or_default().push(site.clone());
-        }
-    }
-    by_file
-}
-
-/// Those of the sites that have stored events.
-fn called(store: &Store, sites: HashSet<SiteId>) -> HashSet<SiteId> {
-    let mut called = HashSet::new();
-    let most = sites.len();
-    let scan = store.scan(Conditions { sites: Some(sites), ..Conditions::default() });
-    let mut events = Vec::new();
-    for part in 0..scan.parts() {
-        if called.len() == most {
-            break;
-        }
-        events.clear();
-        scan.read(part, &mut events);
-        called.extend(events.iter().map(|event| event.site));
-    }
-    called
-}
-
-fn last(path: &str) -> &str {
-    path.rsplit("::").next().unwrap_or(path)
+fn parse(text: &str, depth: usize) -> Option<syn::File> {
+    let tokens = TokenStream::from_str(&text[source::before_code(text)..]).ok()?;
+    if depth::is_at_most(tokens.clone(), depth) { syn::parse2(tokens).ok() } else { None }
 }

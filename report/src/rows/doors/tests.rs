@@ -1,81 +1,157 @@
-//! Doors in small pieces of source.
+//! Doors and loops in small pieces of source.
+
+use std::collections::HashSet;
 
 use metaspy_format::facts::{Facts, SelfKind};
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::RecordedSite;
 
-use super::visitor::SourceVisitor;
+use super::visitor::{SourceVisitor, Wanted};
 use super::{Entry, SourceFile, parse};
 
-/// The doors of a function `kit::check` in a file in which no function has a hook, as
-/// `door < function around it`.
+const WANTED: [&str; 1] = ["check"];
+
+fn visited(text: &str, read: impl FnOnce(SourceVisitor<'_>)) {
+    let wanted = Wanted { names: HashSet::from(WANTED), closures: true };
+    let parsed = parse(text, 100).expect("it is Rust");
+    read(SourceVisitor::visit(&parsed, &wanted));
+}
+
+/// The doors of a function `check` of the module `kit`, as `door < function around it`. These
+/// functions are observed.
+#[track_caller]
+fn check_among(sites: &[&RecordedSite], facts: Facts, text: &str, expected: &[&str]) {
+    let qualifiers = ["kit", "Check"].map(str::to_owned).into();
+    let file = "main.rs".to_owned();
+    let entry = Entry { file, lines: (1, 1), name: "check".to_owned(), qualifiers, facts };
+    let file = SourceFile { name: "main.rs", sites };
+    visited(text, |found| {
+        let doors = found.mentions.iter().filter_map(|mention| entry.door(mention, &file));
+        let doors: Vec<String> = doors
+            .map(|found| format!("{} < {}", found.door.unwrap_or_default(), found.within))
+            .collect();
+        assert_eq!(doors, expected, "{text}");
+    });
+}
+
+/// The same in a file in which no function is observed.
+#[track_caller]
 fn check(facts: Facts, text: &str, expected: &[&str]) {
-    let entry = Entry {
-        file: "main.rs".to_owned(),
-        lines: (1, 1),
-        name: "check".to_owned(),
-        qualifiers: ["kit", "Check"].map(str::to_owned).into(),
-        facts,
-    };
-    let file = SourceFile { name: "main.rs".to_owned(), sites: &[] };
-    let found = SourceVisitor::visit(&parse(text).expect("it is Rust"));
-    let doors = found.mentions.iter().filter_map(|mention| entry.door(mention, &file));
-    let doors: Vec<String> =
-        doors.map(|it| format!("{} < {}", it.door.unwrap_or_default(), it.within)).collect();
-    assert_eq!(doors, expected, "{text}");
+    check_among(&[], facts, text, expected);
+}
+
+fn method() -> Facts {
+    Facts { self_kind: SelfKind::Ref, of_type: Some("Check".to_owned()), ..Facts::default() }
 }
 
 #[track_caller]
-fn receivers(text: &str, expected: &[&str]) {
-    let found = SourceVisitor::visit(&parse(text).expect("it is Rust"));
-    let receivers: Vec<&str> = found.receivers.iter().map(|(door, _)| &**door).collect();
-    assert_eq!(receivers, expected, "{text}");
+fn loops(text: &str, expected: &[&str]) {
+    visited(text, |found| {
+        let loops: Vec<&str> = found.takings.iter().map(|taking| &*taking.by).collect();
+        assert_eq!(loops, expected, "{text}");
+    });
 }
 
 #[test]
 fn a_door_is_given_a_closure_that_calls_or_the_name() {
     let plain = Facts::default;
     check(plain(), "fn f(p: Pool) { p.queue(move || { log(check(1)) }); }", &[".queue < f"]);
-    check(
-        plain(),
-        "impl S { fn f(&self) { jobs::push(Box::new(|| check(1))) } }",
-        &["jobs::push < S::f"],
-    );
+    check(plain(), "impl S { fn f(&self) { push(Box::new(|| check(1))) } }", &["push < S::f"]);
     check(plain(), "fn f() { router.route(\"/\", get(kit::check)) }", &["get < f"]);
     check(plain(), "fn f() { a(|| b(|| check())); c(async { check() }) }", &["b < f", "c < f"]);
+    check(plain(), "fn f() { p.queue({ let x = x.clone(); move || check(x) }) }", &[".queue < f"]);
+    check(
+        plain(),
+        "fn f() { p.queue(&|| check()); Timer::new(5, || check()) }",
+        &[".queue < f", "Timer::new < f"],
+    );
+    check(plain(), "fn f() { p.add(async { check() }.instrument(span)) }", &[".add < f"]);
+    check(plain(), "static X: Lazy = Lazy::new(|| check());", &["Lazy::new < "]);
     check(plain(), "fn f() { check(1); }", &[" < f"]);
-    // Of another type, of tests, of an argument, and in a closure that is given to nothing.
-    check(plain(), "fn f() { other::check(1); queue(Other::check); value.check() }", &[]);
-    check(plain(), "#[cfg(test)] mod tests { fn f() { queue(check) } }", &[]);
-    check(plain(), "fn f(check: fn()) { queue(check) }", &[]);
+    // In a closure that is given to nothing, of tests, and of what is no function.
+    check(plain(), "fn f() { let job = move || check(1); p.queue(job) }", &[]);
+    check(plain(), "#[cfg(all(test, unix))] mod tests { fn f() { queue(check) } }", &[]);
+    check(plain(), "fn f(check: fn()) { queue(check); check() }", &[]);
 }
 
 #[test]
-fn a_method_is_called_on_a_value_and_a_future_is_given() {
-    let method = Facts { self_kind: SelfKind::Ref, ..Facts::default() };
-    check(method, "fn f() { p.queue(move || it.check()) }", &[".queue < f"]);
+fn other_functions_of_the_name_have_other_doors() {
+    let plain = Facts::default;
+    check(plain(), "fn f() { other::check(1); queue(Other::check); value.check() }", &[]);
+    check(method(), "fn f() { p.queue(move || it.check()); check(1) }", &[".queue < f"]);
+    check(method(), "impl Check { fn f() { p.queue(Self::check) } }", &[".queue < Check::f"]);
+    check(method(), "impl Other { fn f() { p.queue(Self::check) } }", &[]);
+}
+
+#[test]
+fn a_future_is_given_and_the_value_of_a_plain_function_is_no_work() {
     let future = Facts { is_async: true, ..Facts::default() };
-    check(
-        future.clone(),
-        "fn f() { drive(Box::pin(check(1))); set.push(check(2).boxed()) }",
-        &["drive < f", ".push < f"],
-    );
+    let text = "fn f() { drive(Box::pin(check(1))); set.push(check(2).boxed()) }";
+    check(future, text, &["drive < f", ".push < f"]);
+    check(Facts::default(), "fn f() { p.queue(|| drive(check(1))) }", &[".queue < f"]);
     let closure = Facts { is_closure: true, ..Facts::default() };
     check(closure, "fn f() { p.queue(|| 1) }\nfn g() { p.queue(|| 2) }", &[".queue < f"]);
-    // The value of a plain function is no work.
-    check(Facts::default(), "fn f() { p.queue(|| drive(check(1))) }", &[".queue < f"]);
+}
+
+#[test]
+fn an_observed_function_keeps_the_cause_of_work_that_runs_on_the_spot_or_is_spawned() {
+    let observed = RecordedSite {
+        id: SiteId(1),
+        kind: SiteKind::Method,
+        path: "kit::f".to_owned(),
+        file: "main.rs".to_owned(),
+        lines: (1, 1),
+        skipped: None,
+        module: 3,
+        facts: String::new(),
+    };
+    let text = "fn f() { check(1); list.iter().map(|x| check(x)); result.map_err(check); \
+        tokio::spawn(async { check(1) }); pool.execute(|| check(1)); pool.queue(|| check(1)) }";
+    check_among(&[&observed], Facts::default(), text, &[".queue < f"]);
 }
 
 #[test]
 fn loops_take_messages_and_single_answers_are_none() {
-    receivers("fn f() { while let Ok(job) = jobs.recv() { job() } }", &[".recv"]);
-    receivers(
-        "async fn f() { loop { select! { Some(job) = jobs.recv() => job(), } } }",
-        &[".recv"],
-    );
-    receivers("fn f() { let (tx, rx) = mpsc::channel(); for job in rx { job() } }", &["for"]);
-    receivers("fn f(jobs: &Receiver<Job>) { jobs.iter().for_each(run) }", &[".iter"]);
-    receivers(
+    loops("fn f() { while let Ok(job) = jobs.recv() { job() } }", &[".recv"]);
+    loops("async fn f() { loop { select! { Some(job) = jobs.recv() => job(), } } }", &[".recv"]);
+    loops("fn f() { let (tx, rx) = mpsc::channel(); for job in rx { job() } }", &["for"]);
+    loops("fn f(jobs: &Receiver<Job>) { jobs.iter().for_each(run) }", &[".iter"]);
+    loops(
         "struct S { jobs: Receiver<Job> } fn f(s: &S) { for job in &s.jobs { job() } }",
         &["for"],
     );
-    receivers("fn f() { done.recv(); for one in list {} list.iter().for_each(run) }", &[]);
+    loops(
+        "fn f() { loop { match jobs.recv_timeout(second) { Ok(job) => job() } } }",
+        &[".recv_timeout"],
+    );
+    loops("fn f() { done.recv(); for one in list {} list.iter().for_each(run) }", &[]);
+    loops("fn f() { loop { socket.recv(&mut buffer); println!(\"{}\", stats.recv) } }", &[]);
+    loops("fn a(jobs: Receiver<Job>) {} fn b(jobs: Vec<Job>) { for job in jobs {} }", &[]);
+    loops("fn f() { for _ in 0..4 { spawn(|| rx.recv()); } for x in rx.recv().unwrap() {} }", &[]);
+}
+
+#[test]
+fn a_file_is_that_of_the_recording_if_its_functions_stand_where_they_were() {
+    let site = |path: &str, lines| RecordedSite {
+        id: SiteId(1),
+        kind: SiteKind::Method,
+        path: path.to_owned(),
+        file: "main.rs".to_owned(),
+        lines,
+        skipped: None,
+        module: 3,
+        facts: String::new(),
+    };
+    let sites =
+        [site("kit::f", (1, 1)), site("kit::S::g", (2, 3)), site("kit::f::{closure#1}", (1, 1))];
+    let sites: Vec<&RecordedSite> = sites.iter().collect();
+    let file = SourceFile { name: "main.rs", sites: &sites };
+    let is_as_recorded = |text: &str, expected: bool| {
+        visited(text, |found| {
+            assert_eq!(file.is_as_recorded(&found.definitions), expected, "{text}")
+        });
+    };
+    is_as_recorded("fn f() {}\nimpl S {\n#[test] fn g() {} }", true);
+    is_as_recorded("\n\n\nfn f() {}\nimpl S { fn g() {} }", false);
+    is_as_recorded("fn main() {}", false);
 }

@@ -1,39 +1,54 @@
-//! What a source file gives to calls, and where it takes messages.
+//! Where a source file gives functions to calls, and where it takes messages.
 
 use std::collections::HashSet;
 use std::mem;
+use std::rc::Rc;
 
-use proc_macro2::{Span, TokenStream, TokenTree};
-use syn::spanned::Spanned;
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, Expr, ExprAsync, ExprCall, ExprClosure, ExprForLoop, ExprLoop, ExprMethodCall,
     ExprPath, ExprWhile, Field, ImplItemFn, ItemFn, ItemImpl, ItemMod, ItemTrait, Local, LocalInit,
-    Macro, Member, Pat, PatIdent, PatType, Path, TraitItemFn, Type,
+    Macro, Member, Meta, Pat, PatIdent, PatType, Path, Signature, Stmt, TraitItemFn, Type,
 };
 
-/// Methods that take a message from a channel.
-const RECEIVING: [&str; 10] = [
+/// Methods that take a message from a channel, without an argument.
+const RECEIVING: [&str; 7] = [
     "blocking_recv",
     "recv",
     "recv_async",
     "recv_blocking",
-    "recv_deadline",
-    "recv_many",
     "recv_ref",
-    "recv_timeout",
     "try_recv",
-    "try_recv_many",
+    "try_recv_ref",
 ];
+/// Methods that do so with an argument.
+const RECEIVING_WITH: [&str; 3] = ["recv_deadline", "recv_many", "recv_timeout"];
 /// Methods that iterate over the messages of a channel, which other types have, too.
 const ITERATING: [&str; 3] = ["into_iter", "iter", "try_iter"];
 /// Functions that return the two ends of a channel, by their last names.
 const CHANNELS: [&str; 5] =
     ["bounded", "channel", "sync_channel", "unbounded", "unbounded_channel"];
-/// Functions that pass on what they are given, by their last names: the call around them decides.
-const PASSING: [&str; 7] = ["new", "pin", "from", "Some", "Ok", "Box", "Arc"];
-/// Methods that do so.
-const PASSING_METHODS: [&str; 4] = ["boxed", "boxed_local", "into", "clone"];
+/// Functions that only wrap their argument. The call around them is given it.
+const WRAPPING: [[&str; 2]; 9] = [
+    ["Arc", "from"],
+    ["Arc", "new"],
+    ["Box", "from"],
+    ["Box", "new"],
+    ["Box", "pin"],
+    ["Pin", "new"],
+    ["Rc", "new"],
+    ["", "Ok"],
+    ["", "Some"],
+];
+/// Methods that only wrap the value that they are called on.
+const WRAPPING_METHODS: [&str; 7] =
+    ["boxed", "boxed_local", "clone", "fuse", "in_current_span", "instrument", "into"];
+/// Places that are remembered of a file at most.
+const MENTIONS: usize = 10_000;
+/// Characters that are kept of a name at most.
+const NAME: usize = 200;
 
 /// How the source names a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +59,7 @@ pub enum Form {
     Call,
     /// As the method of a call.
     MethodCall,
-    /// Not at all: a closure stands here.
+    /// A closure stands here, which has no name.
     Closure,
 }
 
@@ -52,188 +67,289 @@ pub enum Form {
 pub struct Mention {
     pub form: Form,
     pub name: String,
-    /// The part of the path before the name.
+    /// The part of the path before the name, with the name of the type for `Self`.
     pub qualifier: Option<String>,
     pub line: u32,
     /// The call whose argument it is.
     pub argument_of: Option<Called>,
-    /// The call that was given the closure or the `async` block around it.
+    /// True inside a closure or an `async` block.
+    pub is_deferred: bool,
+    /// The call that was given that closure or block.
     pub deferred_by: Option<Called>,
     /// The names of the implementations and functions around it.
-    pub within: String,
+    pub within: Rc<str>,
 }
 
 /// A call that is given something.
 #[derive(Clone)]
 pub struct Called {
     /// Its name, as it is written: `rayon::spawn`, `.push`.
+    pub name: Rc<str>,
+    pub line: u32,
+}
+
+/// A place in a loop that takes messages.
+pub struct Taking {
+    /// How: `.recv`, `for`.
+    pub by: String,
+    pub line: u32,
+}
+
+/// A function.
+pub struct Definition {
     pub name: String,
     pub line: u32,
 }
 
-/// Collects the mentions of all functions.
-#[derive(Default)]
-pub struct SourceVisitor {
+/// Names that are searched for.
+pub struct Wanted<'n> {
+    pub names: HashSet<&'n str>,
+    /// True if closures are searched for, too.
+    pub closures: bool,
+}
+
+/// Collects places in a file.
+pub struct SourceVisitor<'n> {
+    wanted: &'n Wanted<'n>,
     pub mentions: Vec<Mention>,
-    /// Loops that take messages: how, and the line.
-    pub receivers: Vec<(String, u32)>,
-    /// Names of variables, arguments and fields that are the end of a channel.
-    ends: HashSet<String>,
-    /// The call whose argument is visited, without anything between them.
-    argument_of: Option<Called>,
-    /// The call that was given the closure or the `async` block around this place.
-    deferred_by: Option<Called>,
-    loops: usize,
-    /// Names of arguments and variables of the function around, which are no functions.
-    bound: HashSet<String>,
-    /// The names of the implementations and functions around.
+    pub takings: Vec<Taking>,
+    /// All functions of the file, also tests.
+    pub definitions: Vec<Definition>,
+    /// Names of fields that are the end of a channel.
+    end_fields: HashSet<String>,
+    /// State of the place that is visited.
+    place: Place,
+    /// The names of the implementations and functions around, from the outermost.
     around: Vec<String>,
 }
 
-impl SourceVisitor {
-    pub fn visit(file: &syn::File) -> SourceVisitor {
-        let mut ends = ChannelEndVisitor::default();
-        ends.visit_file(file);
-        let mut visitor = SourceVisitor { ends: ends.0, ..SourceVisitor::default() };
+/// What is known of a place.
+struct Place {
+    /// The call whose argument is visited, without anything between them.
+    argument_of: Option<Called>,
+    is_deferred: bool,
+    deferred_by: Option<Called>,
+    loops: usize,
+    /// Names of arguments and variables of the function, which are no functions.
+    bound: HashSet<String>,
+    /// Those of them that are the end of a channel.
+    ends: HashSet<String>,
+    within: Rc<str>,
+}
+
+impl Place {
+    /// The place where an item begins.
+    fn new(around: &[String]) -> Place {
+        Place {
+            argument_of: None,
+            is_deferred: false,
+            deferred_by: None,
+            loops: 0,
+            bound: HashSet::new(),
+            ends: HashSet::new(),
+            within: around.join("::").into(),
+        }
+    }
+}
+
+impl<'n> SourceVisitor<'n> {
+    pub fn visit(file: &syn::File, wanted: &'n Wanted<'n>) -> SourceVisitor<'n> {
+        let mut outline = OutlineVisitor::default();
+        outline.visit_file(file);
+        let mut visitor = SourceVisitor {
+            wanted,
+            mentions: Vec::new(),
+            takings: Vec::new(),
+            definitions: outline.definitions,
+            end_fields: outline.end_fields,
+            place: Place::new(&[]),
+            around: Vec::new(),
+        };
         visitor.visit_file(file);
         visitor
     }
 
-    fn mention(&mut self, form: Form, name: String, qualifier: Option<String>, span: Span) {
+    fn mention(&mut self, form: Form, name: String, qualifier: Option<String>, line: u32) {
+        let is_wanted = match form {
+            Form::Closure => self.wanted.closures,
+            _ => self.wanted.names.contains(&*name),
+        };
+        if !is_wanted || self.mentions.len() == MENTIONS {
+            return;
+        }
+        let is_own = qualifier.as_deref() == Some("Self");
+        // The innermost function has no name of a type.
+        let of_type = self.around.len().checked_sub(2).and_then(|at| self.around.get(at));
         self.mentions.push(Mention {
             form,
             name,
-            qualifier,
-            line: line_of(span),
-            argument_of: self.argument_of.clone(),
-            deferred_by: self.deferred_by.clone(),
-            within: self.around.join("::"),
+            qualifier: if is_own { of_type.cloned() } else { qualifier },
+            line,
+            argument_of: self.place.argument_of.clone(),
+            is_deferred: self.place.is_deferred,
+            deferred_by: self.place.deferred_by.clone(),
+            within: self.place.within.clone(),
         });
     }
 
-    /// Visits the arguments of a call, which is their door unless it passes them on.
+    /// A function that is named by a path, unless a variable has this name.
+    fn mention_path(&mut self, form: Form, path: &Path) {
+        if let Some((name, qualifier)) = names(path)
+            && !(qualifier.is_none() && self.place.bound.contains(&name))
+        {
+            self.mention(form, name, qualifier, line_of_path(path));
+        }
+    }
+
+    /// Visits the arguments of a call, which is their door unless it only wraps them.
     fn visit_arguments<'ast>(
         &mut self,
         arguments: impl Iterator<Item = &'ast Expr>,
         called: Option<Called>,
     ) {
-        let outside = self.argument_of.clone();
+        let outside = self.place.argument_of.clone();
         for argument in arguments {
-            self.argument_of = called.clone().or_else(|| outside.clone());
-            match argument {
-                Expr::Path(ExprPath { path, .. }) if self.argument_of.is_some() => {
-                    if let Some((name, qualifier)) = names(path)
-                        && !(qualifier.is_none() && self.bound.contains(&name))
-                    {
-                        self.mention(Form::Path, name, qualifier, path.span());
-                    }
-                }
-                Expr::Call(_) | Expr::MethodCall(_) | Expr::Closure(_) | Expr::Async(_) => {
-                    self.visit_expr(argument);
-                }
-                _ => self.visit_elsewhere(argument),
-            }
+            self.place.argument_of = called.clone().or_else(|| outside.clone());
+            self.visit_argument(argument);
         }
-        self.argument_of = outside;
+        self.place.argument_of = outside;
+    }
+
+    /// Visits an argument, or the value that it ends with.
+    fn visit_argument(&mut self, argument: &Expr) {
+        match argument {
+            Expr::Path(ExprPath { path, .. }) => {
+                if self.place.argument_of.is_some() {
+                    self.mention_path(Form::Path, path);
+                }
+            }
+            Expr::Call(_) | Expr::MethodCall(_) | Expr::Closure(_) | Expr::Async(_) => {
+                self.visit_expr(argument);
+            }
+            Expr::Reference(inner) => self.visit_argument(&inner.expr),
+            Expr::Paren(inner) => self.visit_argument(&inner.expr),
+            Expr::Cast(inner) => self.visit_argument(&inner.expr),
+            Expr::Block(block) => {
+                let Some((Stmt::Expr(value, None), before)) = block.block.stmts.split_last() else {
+                    return self.visit_elsewhere(argument);
+                };
+                let argument_of = self.place.argument_of.take();
+                before.iter().for_each(|statement| self.visit_stmt(statement));
+                self.place.argument_of = argument_of;
+                self.visit_argument(value);
+            }
+            _ => self.visit_elsewhere(argument),
+        }
     }
 
     /// Visits an expression that no call is given.
     fn visit_elsewhere(&mut self, expr: &Expr) {
-        let outside = self.argument_of.take();
+        let outside = self.place.argument_of.take();
         self.visit_expr(expr);
-        self.argument_of = outside;
+        self.place.argument_of = outside;
     }
 
-    /// Visits what runs when the call decides that was given it.
+    /// Visits code that runs when the call decides that was given it.
     fn visit_deferred(&mut self, visit: impl FnOnce(&mut Self)) {
-        let given_to = self.argument_of.take();
-        let outside = self.deferred_by.clone();
-        if given_to.is_some() {
-            self.deferred_by.clone_from(&given_to);
-        }
+        let given_to = self.place.argument_of.take();
+        let deferred_by = mem::replace(&mut self.place.deferred_by, given_to.clone());
+        let is_deferred = mem::replace(&mut self.place.is_deferred, true);
+        let loops = mem::take(&mut self.place.loops);
         visit(self);
-        self.deferred_by = outside;
-        self.argument_of = given_to;
+        self.place.loops = loops;
+        self.place.is_deferred = is_deferred;
+        self.place.deferred_by = deferred_by;
+        self.place.argument_of = given_to;
     }
 
     fn visit_loop(&mut self, visit: impl FnOnce(&mut Self)) {
-        self.loops += 1;
-        let outside = self.argument_of.take();
+        let outside = self.place.argument_of.take();
+        self.place.loops += 1;
         visit(self);
-        self.argument_of = outside;
-        self.loops -= 1;
+        self.place.loops -= 1;
+        self.place.argument_of = outside;
     }
 
-    /// Visits an item, of which nothing around it is known but names.
-    fn visit_item_named(
-        &mut self,
-        attrs: &[Attribute],
-        name: String,
-        visit: impl FnOnce(&mut Self),
-    ) {
+    /// Visits an item. Nothing of the code around it holds in it.
+    fn visit_named(&mut self, attrs: &[Attribute], name: &str, visit: impl FnOnce(&mut Self)) {
         if attrs.iter().any(is_test) {
             return;
         }
-        let outside = (self.argument_of.take(), self.deferred_by.take());
-        let loops = mem::take(&mut self.loops);
-        let bound = mem::take(&mut self.bound);
-        self.around.push(name);
+        self.around.push(short(name));
+        let outside = mem::replace(&mut self.place, Place::new(&self.around));
         visit(self);
+        self.place = outside;
         self.around.pop();
-        self.bound = bound;
-        self.loops = loops;
-        (self.argument_of, self.deferred_by) = outside;
     }
 
-    /// The calls in the tokens of a macro that take messages, as in `select!`.
+    fn visit_function(
+        &mut self,
+        attrs: &[Attribute],
+        signature: &Signature,
+        visit: impl FnOnce(&mut Self),
+    ) {
+        self.visit_named(attrs, &signature.ident.unraw().to_string(), visit);
+    }
+
+    /// Visits the tokens of a macro for calls that take messages, as in `select!`.
     fn visit_tokens(&mut self, tokens: TokenStream) {
-        let mut before = None;
-        for token in tokens {
-            match token {
-                TokenTree::Group(group) => self.visit_tokens(group.stream()),
-                TokenTree::Ident(name) if before == Some('.') => {
-                    self.receive(&name.to_string(), name.span());
-                    before = None;
-                }
-                TokenTree::Punct(mark) => before = Some(mark.as_char()),
-                _ => before = None,
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for three in tokens.windows(3) {
+            if let [TokenTree::Punct(dot), TokenTree::Ident(name), TokenTree::Group(group)] = three
+                && dot.as_char() == '.'
+                && group.delimiter() == Delimiter::Parenthesis
+            {
+                self.take(&name.to_string(), !group.stream().is_empty(), name.span());
             }
+        }
+        for token in tokens {
+            if let TokenTree::Group(group) = token {
+                self.visit_tokens(group.stream());
+            }
+        }
+    }
+
+    /// A call of a method, which may take a message.
+    fn take(&mut self, name: &str, has_arguments: bool, at: Span) {
+        let is_taking =
+            if has_arguments { RECEIVING_WITH.contains(&name) } else { RECEIVING.contains(&name) };
+        if is_taking && self.place.loops > 0 {
+            self.takings.push(Taking { by: format!(".{name}"), line: line_of(at) });
         }
     }
 
     /// True for a variable or a field that is the end of a channel, also behind `&` and `&mut`.
     fn is_end(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Path(path) => {
-                path.path.get_ident().is_some_and(|it| self.ends.contains(&it.to_string()))
-            }
-            Expr::Field(field) => {
-                matches!(&field.member, Member::Named(name) if self.ends.contains(&name.to_string()))
-            }
+            Expr::Path(path) => path
+                .path
+                .get_ident()
+                .is_some_and(|name| self.place.ends.contains(&name.to_string())),
+            Expr::Field(field) => match &field.member {
+                Member::Named(name) => self.end_fields.contains(&name.to_string()),
+                Member::Unnamed(_) => false,
+            },
             Expr::Reference(reference) => self.is_end(&reference.expr),
             _ => false,
         }
     }
 
-    fn receive(&mut self, name: &str, at: Span) {
-        if self.loops > 0 && RECEIVING.contains(&name) {
-            self.receivers.push((format!(".{name}"), line_of(at)));
+    /// A variable or an argument that is the end of a channel.
+    fn add_end(&mut self, pattern: &Pat) {
+        if let Pat::Ident(name) = pattern {
+            self.place.ends.insert(name.ident.to_string());
         }
     }
 }
 
-impl<'ast> Visit<'ast> for SourceVisitor {
+impl<'ast> Visit<'ast> for SourceVisitor<'_> {
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
         let mut door = None;
-        if let Expr::Path(ExprPath { path, .. }) = &*call.func
-            && let Some((name, qualifier)) = names(path)
-        {
-            if !PASSING.contains(&&*name) {
-                let written: Vec<String> =
-                    path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-                door = Some(Called { name: written.join("::"), line: line_of(path.span()) });
+        if let Expr::Path(ExprPath { path, .. }) = &*call.func {
+            if !is_wrapping(path) {
+                door = Some(Called { name: written(path).into(), line: line_of_path(path) });
             }
-            self.mention(Form::Call, name, qualifier, path.span());
+            self.mention_path(Form::Call, path);
         } else {
             self.visit_elsewhere(&call.func);
         }
@@ -241,44 +357,50 @@ impl<'ast> Visit<'ast> for SourceVisitor {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        let name = call.method.to_string();
-        self.receive(&name, call.method.span());
+        let name = call.method.unraw().to_string();
+        let line = line_of(call.method.span());
+        self.take(&name, !call.args.is_empty(), call.method.span());
         if ITERATING.contains(&&*name) && self.is_end(&call.receiver) {
-            self.receivers.push((format!(".{name}"), line_of(call.method.span())));
+            self.takings.push(Taking { by: format!(".{name}"), line });
         }
         // `work().boxed()` is given to the call around it.
-        if PASSING_METHODS.contains(&&*name) {
-            self.visit_expr(&call.receiver);
+        if WRAPPING_METHODS.contains(&&*name) {
+            self.visit_argument(&call.receiver);
+            call.args.iter().for_each(|argument| self.visit_elsewhere(argument));
             return;
         }
-        self.mention(Form::MethodCall, name.clone(), None, call.method.span());
+        let door = Called { name: short(&format!(".{name}")).into(), line };
+        self.mention(Form::MethodCall, name, None, line);
         self.visit_elsewhere(&call.receiver);
-        let door = Called { name: format!(".{name}"), line: line_of(call.method.span()) };
         self.visit_arguments(call.args.iter(), Some(door));
     }
 
     fn visit_expr_closure(&mut self, closure: &'ast ExprClosure) {
-        self.mention(Form::Closure, String::new(), None, closure.span());
-        self.visit_deferred(|it| visit::visit_expr_closure(it, closure));
+        let first = closure.capture.as_ref().map_or(closure.inputs_begin.span, |word| word.span);
+        self.mention(Form::Closure, String::new(), None, line_of(first));
+        self.visit_deferred(|visitor| visit::visit_expr_closure(visitor, closure));
     }
 
     fn visit_expr_async(&mut self, block: &'ast ExprAsync) {
-        self.visit_deferred(|it| visit::visit_block(it, &block.block));
+        self.visit_deferred(|visitor| visit::visit_block(visitor, &block.block));
     }
 
     fn visit_expr_loop(&mut self, body: &'ast ExprLoop) {
-        self.visit_loop(|it| visit::visit_expr_loop(it, body));
+        self.visit_loop(|visitor| visit::visit_expr_loop(visitor, body));
     }
 
     fn visit_expr_while(&mut self, body: &'ast ExprWhile) {
-        self.visit_loop(|it| visit::visit_expr_while(it, body));
+        self.visit_loop(|visitor| visit::visit_expr_while(visitor, body));
     }
 
     fn visit_expr_for_loop(&mut self, body: &'ast ExprForLoop) {
         if self.is_end(&body.expr) {
-            self.receivers.push(("for".to_owned(), line_of(body.for_token.span)));
+            let line = line_of(body.for_token.span);
+            self.takings.push(Taking { by: "for".to_owned(), line });
         }
-        self.visit_loop(|it| visit::visit_expr_for_loop(it, body));
+        self.visit_elsewhere(&body.expr);
+        self.visit_pat(&body.pat);
+        self.visit_loop(|visitor| visit::visit_block(visitor, &body.body));
     }
 
     fn visit_macro(&mut self, mac: &'ast Macro) {
@@ -291,65 +413,47 @@ impl<'ast> Visit<'ast> for SourceVisitor {
         }
     }
 
-    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
-        let name = item.sig.ident.to_string();
-        self.visit_item_named(&item.attrs, name, |it| visit::visit_item_fn(it, item));
-    }
-
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let name = match &*item.self_ty {
             Type::Path(path) => names(&path.path).map(|(name, _)| name).unwrap_or_default(),
             _ => String::new(),
         };
-        self.visit_item_named(&item.attrs, name, |it| visit::visit_item_impl(it, item));
+        self.visit_named(&item.attrs, &name, |visitor| visit::visit_item_impl(visitor, item));
     }
 
     fn visit_item_trait(&mut self, item: &'ast ItemTrait) {
-        let name = item.ident.to_string();
-        self.visit_item_named(&item.attrs, name, |it| visit::visit_item_trait(it, item));
+        let name = item.ident.unraw().to_string();
+        self.visit_named(&item.attrs, &name, |visitor| visit::visit_item_trait(visitor, item));
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        self.visit_function(&item.attrs, &item.sig, |visitor| visit::visit_item_fn(visitor, item));
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
-        let name = item.sig.ident.to_string();
-        self.visit_item_named(&item.attrs, name, |it| visit::visit_impl_item_fn(it, item));
+        self.visit_function(&item.attrs, &item.sig, |visitor| {
+            visit::visit_impl_item_fn(visitor, item);
+        });
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
-        let name = item.sig.ident.to_string();
-        self.visit_item_named(&item.attrs, name, |it| visit::visit_trait_item_fn(it, item));
+        if item.default.is_some() {
+            self.visit_function(&item.attrs, &item.sig, |visitor| {
+                visit::visit_trait_item_fn(visitor, item);
+            });
+        }
     }
 
     fn visit_pat_ident(&mut self, name: &'ast PatIdent) {
-        self.bound.insert(name.ident.to_string());
+        self.place.bound.insert(name.ident.unraw().to_string());
         visit::visit_pat_ident(self, name);
     }
-}
 
-/// Collects the names of what is the end of a channel, by the type that is written, or by the call
-/// that returned it.
-#[derive(Default)]
-struct ChannelEndVisitor(HashSet<String>);
-
-impl ChannelEndVisitor {
-    fn add(&mut self, pattern: &Pat) {
-        if let Pat::Ident(name) = pattern {
-            self.0.insert(name.ident.to_string());
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for ChannelEndVisitor {
     fn visit_pat_type(&mut self, typed: &'ast PatType) {
-        if is_receiver(&typed.ty) {
-            self.add(&typed.pat);
+        if is_channel_end(&typed.ty) {
+            self.add_end(&typed.pat);
         }
         visit::visit_pat_type(self, typed);
-    }
-
-    fn visit_field(&mut self, field: &'ast Field) {
-        if is_receiver(&field.ty) {
-            self.0.extend(field.ident.as_ref().map(ToString::to_string));
-        }
     }
 
     fn visit_local(&mut self, local: &'ast Local) {
@@ -360,36 +464,89 @@ impl<'ast> Visit<'ast> for ChannelEndVisitor {
             && names(&path.path).is_some_and(|(name, _)| CHANNELS.contains(&&*name))
             && let Some(end) = tuple.elems.last()
         {
-            self.add(end);
+            self.add_end(end);
         }
         visit::visit_local(self, local);
     }
 }
 
+/// Collects what is known of the whole file before a place in it is visited.
+#[derive(Default)]
+struct OutlineVisitor {
+    end_fields: HashSet<String>,
+    definitions: Vec<Definition>,
+}
+
+impl<'ast> Visit<'ast> for OutlineVisitor {
+    fn visit_field(&mut self, field: &'ast Field) {
+        if is_channel_end(&field.ty) {
+            self.end_fields.extend(field.ident.as_ref().map(ToString::to_string));
+        }
+    }
+
+    fn visit_signature(&mut self, signature: &'ast Signature) {
+        let line = line_of(signature.fn_token.span);
+        self.definitions.push(Definition { name: signature.ident.unraw().to_string(), line });
+    }
+}
+
 /// `Receiver<Job>`, `&mut mpsc::UnboundedReceiver<Job>`.
-fn is_receiver(of: &Type) -> bool {
-    match of {
+fn is_channel_end(typed: &Type) -> bool {
+    match typed {
         Type::Path(path) => names(&path.path).is_some_and(|(name, _)| name.ends_with("Receiver")),
-        Type::Reference(reference) => is_receiver(&reference.elem),
+        Type::Reference(reference) => is_channel_end(&reference.elem),
         _ => false,
     }
 }
 
+fn is_wrapping(path: &Path) -> bool {
+    let Some((name, qualifier)) = names(path) else { return false };
+    let qualifier = qualifier.unwrap_or_default();
+    WRAPPING.contains(&[&*qualifier, &*name])
+}
+
 /// The last name of a path, and the one before it.
 fn names(path: &Path) -> Option<(String, Option<String>)> {
-    let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
+    let mut names = path.segments.iter().rev().map(|segment| segment.ident.unraw().to_string());
     Some((names.next()?, names.next()))
+}
+
+/// A path as it is written, without type arguments.
+fn written(path: &Path) -> String {
+    let names: Vec<String> = path.segments.iter().map(|part| part.ident.to_string()).collect();
+    short(&names.join("::"))
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(NAME).collect()
+}
+
+fn line_of_path(path: &Path) -> u32 {
+    path.segments.last().map_or(0, |last| line_of(last.ident.span()))
 }
 
 fn line_of(span: Span) -> u32 {
     span.start().line as u32
 }
 
-/// True for `#[test]`, `#[tokio::test]` and `#[cfg(test)]`.
+/// True for `#[test]`, `#[tokio::test]` and `#[cfg(test)]`, also if there are further conditions.
 fn is_test(attribute: &Attribute) -> bool {
-    let path = attribute.path();
-    let is_named = path.segments.last().is_some_and(|segment| segment.ident == "test");
-    let is_condition = path.is_ident("cfg")
-        && attribute.parse_args::<Path>().is_ok_and(|condition| condition.is_ident("test"));
+    let is_named = attribute.path().segments.last().is_some_and(|last| last.ident == "test");
+    let is_condition = attribute.path().is_ident("cfg")
+        && matches!(&attribute.meta, Meta::List(list) if has_test(list.tokens.clone()));
     is_named || is_condition
+}
+
+/// True if `test` is among the words, and not negated.
+fn has_test(tokens: TokenStream) -> bool {
+    let mut is_negated = false;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) if word == "test" => return true,
+            TokenTree::Ident(word) => is_negated = word == "not",
+            TokenTree::Group(group) if !is_negated && has_test(group.stream()) => return true,
+            _ => {}
+        }
+    }
+    false
 }

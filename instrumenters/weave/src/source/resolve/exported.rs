@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use metaspy_syntax::prelude;
+use metaspy_syntax::std_traits;
 
 use crate::source::Function;
 use crate::source::resolve::{Owner, Search, Target, Tree, Walk};
@@ -70,7 +70,7 @@ impl Exported {
             Some(Owner::Local(path)) => self.0.contains(&path),
             Some(Owner::Foreign(_)) => true,
             None => {
-                matches!(named, TypeRef::Path(path) if matches!(&path.segments[..], [name] if prelude::TRAITS.contains(&&**name)))
+                matches!(named, TypeRef::Path(path) if matches!(&path.segments[..], [name] if std_traits::PRELUDE.contains(&&**name)))
             }
         };
         match (&function.self_type, &function.of_trait) {

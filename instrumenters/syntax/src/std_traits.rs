@@ -1,7 +1,7 @@
-//! Names that need no import.
+//! Traits of std that need no import.
 
-/// Traits of the prelude of std. A trait of the same name in woven source is another one.
-pub const TRAITS: [&str; 27] = [
+/// The traits of the prelude.
+pub const PRELUDE: [&str; 27] = [
     "AsMut",
     "AsRef",
     "Clone",
