@@ -154,7 +154,7 @@ fn a_thread_has_the_cause_of_what_spawned_it() {
         }])
     );
     let text = report(&package, &[]);
-    let line = "messages: threaded::Pool::new::{closure#1} takes them from a channel (.into_iter at src/main.rs:15)";
+    let line = "messages: threaded::Pool::new::{closure#1} takes them in a loop (.into_iter at src/main.rs:15)";
     assert!(text.contains(line), "{text}");
 }
 

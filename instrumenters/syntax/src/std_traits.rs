@@ -1,9 +1,12 @@
 //! Traits of std that need no import.
 
 /// The traits of the prelude.
-pub const PRELUDE: [&str; 27] = [
+pub const PRELUDE: [&str; 32] = [
     "AsMut",
     "AsRef",
+    "AsyncFn",
+    "AsyncFnMut",
+    "AsyncFnOnce",
     "Clone",
     "Copy",
     "Default",
@@ -24,9 +27,11 @@ pub const PRELUDE: [&str; 27] = [
     "PartialEq",
     "PartialOrd",
     "Send",
+    "Sized",
     "Sync",
     "ToOwned",
     "ToString",
     "TryFrom",
     "TryInto",
+    "Unpin",
 ];

@@ -44,7 +44,7 @@ struct Out<'a> {
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     message_loops: &'a BTreeSet<MessageLoop>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    changed_files: &'a BTreeSet<String>,
+    unsearched_files: &'a BTreeSet<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_samples: Option<u64>,
     row_count: usize,
@@ -305,7 +305,7 @@ pub fn write(
         shared: (report.by == By::Cause).then_some(report.shared),
         entry_points: &report.entry_points,
         message_loops: &report.message_loops,
-        changed_files: &report.changed_files,
+        unsearched_files: &report.unsearched_files,
         row_count: report.row_count,
         cpu_samples: report.cpu.map(|cpu| cpu.all.samples),
         rows: Rows {

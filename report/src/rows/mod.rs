@@ -141,10 +141,11 @@ pub struct Report {
     /// By root cause, the functions that began without a recorded cause. Empty under a filter, and
     /// if calls were lost.
     pub entry_points: Vec<EntryPoint>,
-    /// The loops that take messages from a channel. Empty before [`Report::find_doors`].
+    /// The loops that take messages. Empty before [`Report::find_doors`].
     pub message_loops: BTreeSet<MessageLoop>,
-    /// Source files that have changed since the program was built, so that they were not searched.
-    pub changed_files: BTreeSet<String>,
+    /// Source files that were not searched for doors, because they cannot be read or have changed
+    /// since the program was built.
+    pub unsearched_files: BTreeSet<String>,
     /// Recordings of other processes beside this one.
     pub beside: Vec<String>,
     /// The samples of the recording, if it has any.
@@ -297,7 +298,7 @@ impl Report {
             entry_point.doors = doors;
         }
         self.message_loops = searched.message_loops;
-        self.changed_files = searched.changed_files;
+        self.unsearched_files = searched.unsearched_files;
     }
 
     /// The first rows by subject, in memory that does not grow with the number of subjects. `None`
@@ -398,7 +399,7 @@ impl Report {
             shared: 0,
             entry_points: Vec::new(),
             message_loops: BTreeSet::new(),
-            changed_files: BTreeSet::new(),
+            unsearched_files: BTreeSet::new(),
             beside: Vec::new(),
             cpu: Report::cpu_of(store, by),
             has_chosen_profiles: false,

@@ -152,9 +152,7 @@ pub fn write(
     }
     entry_points(out, report)?;
     message_loops(out, report)?;
-    for file in &report.changed_files {
-        writeln!(out, "{} has changed since: no doors are searched in it", clean(file))?;
-    }
+    unsearched_files(out, report)?;
     if let Some(cpu) = report.cpu {
         let all = grouped(cpu.all.samples);
         let outside = cpu.outside.percent(cpu.all);
@@ -246,7 +244,7 @@ fn message_loops(out: &mut impl Write, report: &Report) -> io::Result<()> {
     for MessageLoop { site, door, file, line } in report.message_loops.iter().take(ENTRY_POINTS) {
         writeln!(
             out,
-            "messages: {} takes them from a channel ({} at {}:{line}): what they lead to has its cause, and not the sender's, unless they carry one",
+            "messages: {} takes them in a loop ({} at {}:{line}): what they lead to has its cause, and not the sender's, unless they carry one",
             clean(site),
             clean(door),
             clean(&shorten_file(file, FILE))
@@ -257,6 +255,27 @@ fn message_loops(out: &mut impl Write, report: &Report) -> io::Result<()> {
         writeln!(out, "… and {}: --json lists them", counted(more as u64, "other loop"))?;
     }
     Ok(())
+}
+
+/// Names files in which entry points may have doors that are not known.
+fn unsearched_files(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let count = report.unsearched_files.len();
+    if count == 0 || report.entry_points.is_empty() {
+        return Ok(());
+    }
+    let files: Vec<String> = report
+        .unsearched_files
+        .iter()
+        .take(ENTRY_POINTS)
+        .map(|file| clean(&shorten_file(file, FILE)).into_owned())
+        .collect();
+    let more = count - files.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    writeln!(
+        out,
+        "doors in {}{more} are not known: not readable from here, or changed since the build",
+        files.join(", ")
+    )
 }
 
 /// Returns why there is no row. The filter may require facts that are known of stored events alone.

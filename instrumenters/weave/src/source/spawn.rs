@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use metaspy_syntax::spawning::is_spawning;
+use metaspy_syntax::spawning::{is_given_anything, is_parallel, is_spawning};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall};
 
@@ -37,24 +37,6 @@ enum Form {
     Async,
     Other,
 }
-
-/// Spawning functions whose argument may be an expression of any form.
-const GIVEN_ANYTHING: [&str; 11] = [
-    "spawn",
-    "spawn_local",
-    "spawn_blocking",
-    "spawn_on",
-    "spawn_local_on",
-    "spawn_blocking_on",
-    "spawn_with_handle",
-    "spawn_ok",
-    "spawn_scoped",
-    "spawn_fifo",
-    "unblock",
-];
-/// Methods after which a chain of calls is no longer parallel.
-const ENDING: [&str; 9] =
-    ["collect", "iter", "iter_mut", "into_iter", "lock", "unwrap", "expect", "drain", "await"];
 
 impl Spawn {
     /// The insertions. A closure captures the cause without `move` as well since the edition of
@@ -135,16 +117,6 @@ impl Spawn {
     }
 }
 
-/// True for a chain of calls that a pool runs: it begins with `par_iter` or the like.
-fn is_parallel(receiver: &Expr) -> bool {
-    let Expr::MethodCall(call) = receiver else { return false };
-    let name = call.method.to_string();
-    if name.starts_with("par_") || name.starts_with("into_par_") {
-        return true;
-    }
-    !ENDING.contains(&&*name) && is_parallel(&call.receiver)
-}
-
 fn of_arguments<'a>(
     name: &str,
     door: &str,
@@ -166,7 +138,7 @@ fn of_arguments<'a>(
             }
             Expr::Async(block) if block.attrs.is_empty() => Form::Async,
             Expr::Call(_) | Expr::MethodCall(_) | Expr::Path(_) | Expr::Field(_)
-                if is_work && GIVEN_ANYTHING.contains(&name) =>
+                if is_work && is_given_anything(name) =>
             {
                 Form::Other
             }

@@ -17,12 +17,12 @@ use crate::tally::{By, Scope, TallyRow};
 use crate::{Store, parallel};
 
 /// Maximum number of rows of all subjects at once, on each of several threads. A row of events
-/// takes some 150 bytes, and one from a table 140 more.
+/// takes some 150 bytes, and one from a table or of async calls 140 more.
 const WHOLE_MOST: usize = 1 << 17;
-/// Maximum number of rows of a share, if all of them are of events. Half as many from tables.
+/// Maximum number of rows of a share, if all of them are small; otherwise half as many.
 const SHARE_MOST: usize = 1 << 18;
 /// Number of shares that are read at the same time.
-const AT_ONCE: usize = 2;
+const PARALLEL_SHARES: usize = 2;
 /// Number of smaller shares in the place of one that has too many rows.
 const DIVIDED: u64 = 4;
 /// Maximum number of shares.
@@ -79,8 +79,14 @@ impl Share {
     fn divided(self, most: usize) -> Option<impl Iterator<Item = Share>> {
         let before = self.shares.max(1);
         let shares = before * DIVIDED;
-        let number = move |part| Share { shares, number: self.number + part * before, most };
-        (shares <= SHARES_MOST).then(|| (0..DIVIDED).map(number))
+        if shares > SHARES_MOST {
+            return None;
+        }
+        Some((0..DIVIDED).map(move |part| Share {
+            shares,
+            number: self.number + part * before,
+            most,
+        }))
     }
 
     /// Returns whether subjects outside the share are left out. Such a share is read on one thread,
@@ -137,7 +143,8 @@ impl First<'_> {
 impl Store {
     /// Returns the first rows of a tally by subject, alone or at each site. `each` receives every
     /// row, in no order. `None` if the rows cannot be read in parts, because the recording is live,
-    /// some subjects share a row, or there are millions of rows; use [`Store::tally`] then.
+    /// some subjects share a row, or there are more than eight million rows; use [`Store::tally`]
+    /// then. More rows than 2^17 are read in shares, and each share reads all events.
     pub fn first_rows(
         &self,
         by: By,
@@ -156,7 +163,7 @@ impl Store {
         };
         let mut waiting = vec![Share { most: WHOLE_MOST, ..Share::ALL }];
         while !waiting.is_empty() {
-            let shares = waiting.split_off(waiting.len().saturating_sub(AT_ONCE));
+            let shares = waiting.split_off(waiting.len().saturating_sub(PARALLEL_SHARES));
             for (share, part) in self.parts_of(&shares, by, scope) {
                 if part.is_cut {
                     waiting.extend(share.divided(self.share_most())?);
@@ -194,7 +201,8 @@ impl Store {
     /// Maximum number of rows of a share.
     fn share_most(&self) -> usize {
         let totals = self.totals();
-        if totals.folded + totals.counted == 0 { SHARE_MOST } else { SHARE_MOST / 2 }
+        let is_small = totals.folded + totals.counted == 0 && !self.asyncs().contains(&true);
+        if is_small { SHARE_MOST } else { SHARE_MOST / 2 }
     }
 }
 

@@ -16,60 +16,21 @@ use std::str::FromStr;
 use metaspy_format::facts::{Facts, SelfKind};
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{self as store, DetailLevel, RecordedSite, Scope, Store, files};
-use metaspy_syntax::{depth, source, spawning};
+use metaspy_syntax::{depth, source};
 use proc_macro2::TokenStream;
 use serde::Serialize;
 
 use crate::text::last_segment;
-use visitor::{Definition, Form, Mention, SourceVisitor, Wanted};
+use visitor::{Called, Definition, Form, Mention, SourceVisitor, Wanted};
 
-/// Bytes of a source file at most; a larger one is not read.
+/// Maximum size of a source file, in bytes. A larger one is not searched.
 const BYTES: u64 = 4 << 20;
-/// Bytes of all files that are read at most.
+/// Maximum size of all files together.
 const ALL_BYTES: u64 = 256 << 20;
-/// Words of files in which messages may be taken.
+/// Words one of which a file with a message loop contains.
 const CHANNEL_WORDS: [&str; 4] = ["recv", "Receiver", "channel", "bounded"];
-/// Calls of std and of futures that run on the spot what they are given.
-const AT_ONCE: [&str; 38] = [
-    "all",
-    "and_then",
-    "any",
-    "block_on",
-    "catch_unwind",
-    "filter",
-    "filter_map",
-    "find",
-    "find_map",
-    "flat_map",
-    "fold",
-    "for_each",
-    "get_or_init",
-    "get_or_insert_with",
-    "inspect",
-    "is_none_or",
-    "is_ok_and",
-    "is_some_and",
-    "map",
-    "map_err",
-    "map_or",
-    "map_or_else",
-    "map_while",
-    "max_by_key",
-    "min_by_key",
-    "ok_or_else",
-    "or_else",
-    "or_insert_with",
-    "position",
-    "retain",
-    "sort_by",
-    "sort_by_key",
-    "then",
-    "timeout",
-    "try_fold",
-    "try_for_each",
-    "unwrap_or_else",
-    "with",
-];
+/// Maximum number of doors of an entry point.
+const DOORS: usize = 1_000;
 
 /// Where the source starts calls of an entry point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -85,8 +46,8 @@ pub struct Door {
     pub within: String,
 }
 
-/// A loop that takes messages from a channel. What they lead to has the cause of the loop, and not
-/// that of the sender.
+/// A loop that takes messages from a channel, a socket or the like. What they lead to has the cause
+/// of the loop, and not that of the sender.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct MessageLoop {
     /// The path of the function around it.
@@ -105,52 +66,62 @@ pub(super) struct Searched {
     /// The doors of each entry point.
     pub doors: Vec<BTreeSet<Door>>,
     pub message_loops: BTreeSet<MessageLoop>,
-    /// Files that have changed since they were recorded, or are those of another program.
-    pub changed_files: BTreeSet<String>,
+    /// Files that cannot be read, or have changed since they were recorded.
+    pub unsearched_files: BTreeSet<String>,
 }
 
-/// Searches the source of all recorded functions for the doors of these sites. Files that are not
-/// here, or are no Rust, show nothing.
+/// Searches the source of all recorded functions for the doors of these sites.
 pub(super) fn search(store: &Store, entry_points: &[SiteId]) -> Searched {
     let scope = Scope { detail: DetailLevel::Counts, ..Scope::default() };
     let called = store.tally(store::By::Site, &scope).rows.into_iter().filter_map(|row| row.site);
     let called: HashSet<SiteId> = called.collect();
-    let mut by_file: BTreeMap<&str, Vec<&RecordedSite>> = BTreeMap::new();
+    let mut by_file: BTreeMap<&str, RecordedFile> = BTreeMap::new();
     for site in store.sites() {
         let is_function = matches!(site.kind, SiteKind::Method | SiteKind::Async);
-        if is_function && site.skipped.is_none() && called.contains(&site.id) {
-            by_file.entry(&site.file).or_default().push(site);
+        if !is_function || site.skipped.is_some() || site.file.is_empty() {
+            continue;
+        }
+        let file = by_file.entry(&site.file).or_default();
+        file.sites.push(site);
+        if called.contains(&site.id) {
+            file.observed.push(site);
         }
     }
-    let entries: Vec<Entry> = entry_points
-        .iter()
-        .map(|site| store.site(*site).map_or_else(Entry::none, Entry::new))
-        .collect();
+    let site = |id: &SiteId| store.site(*id).expect("an entry point is a known function");
+    let entries: Vec<Entry> = entry_points.iter().map(|id| Entry::new(site(id))).collect();
     source::with_deep_stack(|depth| {
         let mut searched =
             Searched { doors: vec![BTreeSet::new(); entries.len()], ..Searched::default() };
         let mut left = ALL_BYTES;
-        for (name, sites) in &by_file {
-            let Some(text) = text_of(name, &mut left) else { continue };
-            search_file(&SourceFile { name, sites }, &text, depth, &entries, &mut searched);
+        for (name, file) in &by_file {
+            let is_searched = text_of(name, &mut left)
+                .is_some_and(|text| search_file(name, file, &text, depth, &entries, &mut searched));
+            if !is_searched {
+                searched.unsearched_files.insert((*name).to_owned());
+            }
+            // The texts of the spans are no longer needed.
+            proc_macro2::extra::invalidate_current_thread_spans();
         }
         searched
     })
 }
 
+/// Adds what a file shows. Returns false if it is no Rust, or not the file that was recorded.
 fn search_file(
-    file: &SourceFile<'_>,
+    name: &str,
+    file: &RecordedFile<'_>,
     text: &str,
     depth: usize,
     entries: &[Entry],
     searched: &mut Searched,
-) {
+) -> bool {
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
-        // A closure has no name.
-        let name = if entry.facts.is_closure { "" } else { &*entry.name };
-        if !entry.facts.is_closure || entry.file == file.name {
-            by_name.entry(name).or_default().push(at);
+        if !entry.facts.is_closure {
+            by_name.entry(&entry.name).or_default().push(at);
+        } else if entry.file == name {
+            // A closure has no name.
+            by_name.entry("").or_default().push(at);
         }
     }
     let wanted =
@@ -160,38 +131,46 @@ fn search_file(
         || CHANNEL_WORDS.into_iter().any(|word| text.contains(word))
         || words.any(|word| wanted.names.contains(word));
     if !is_of_interest {
-        return;
+        return true;
     }
-    let Some(parsed) = parse(text, depth) else { return };
+    let Some(parsed) = parse(text, depth) else { return false };
     let found = SourceVisitor::visit(&parsed, &wanted);
     if !file.is_as_recorded(&found.definitions) {
-        searched.changed_files.insert(file.name.to_owned());
-        return;
+        return false;
     }
+    let free: HashSet<&str> =
+        found.definitions.iter().filter(|one| one.is_free).map(|one| &*one.name).collect();
     for mention in &found.mentions {
         for &at in by_name.get(&*mention.name).into_iter().flatten() {
-            searched.doors[at].extend(entries[at].door(mention, file));
+            let entry = &entries[at];
+            // A function of this file has the name.
+            let is_hidden = entry.file != name && free.contains(&*mention.name);
+            if searched.doors[at].len() < DOORS && entry.is_meant(mention, is_hidden) {
+                searched.doors[at].extend(entry.door(mention, name, file));
+            }
         }
     }
-    for taking in found.takings {
-        if let Some(site) = file.function_at(taking.line) {
+    for receive in found.receives {
+        if let Some(site) = file.function_at(receive.line, None) {
             searched.message_loops.insert(MessageLoop {
                 site: site.path_with_arguments(),
-                door: taking.by,
-                file: file.name.to_owned(),
-                line: taking.line,
+                door: receive.call,
+                file: name.to_owned(),
+                line: receive.line,
             });
         }
     }
+    true
 }
 
 /// An entry point, as the source names it.
 struct Entry {
+    id: SiteId,
     file: String,
     lines: (u32, u32),
     /// The last part of its name.
     name: String,
-    /// What may stand before its name: its type, its trait, its module.
+    /// The names of its type, its trait and its module, one of which may stand before its name.
     qualifiers: Vec<String>,
     facts: Facts,
 }
@@ -202,31 +181,33 @@ impl Entry {
         let module = last_segment(&facts.module).to_owned();
         let qualifiers = [facts.of_type.clone(), facts.of_trait.clone(), Some(module)];
         Entry {
+            id: site.id,
             file: site.file.clone(),
             lines: site.lines,
-            name: function_name(site).to_owned(),
+            name: last_segment(&site.path).to_owned(),
             qualifiers: qualifiers.into_iter().flatten().collect(),
             facts,
         }
     }
 
-    /// A site that is no longer known has no name in the source.
-    fn none() -> Entry {
-        Entry {
-            file: String::new(),
-            lines: (0, 0),
-            name: String::new(),
-            qualifiers: Vec::new(),
-            facts: Facts::default(),
+    /// Returns true if the written path can name this function. It is hidden if another function
+    /// has its name there.
+    fn is_meant(&self, mention: &Mention, is_hidden: bool) -> bool {
+        let is_free = self.facts.of_type.is_none() && self.facts.of_trait.is_none();
+        match mention.form {
+            Form::Closure => self.facts.is_closure && self.lines.0 == mention.line,
+            Form::MethodCall => self.facts.self_kind != SelfKind::None,
+            Form::Path | Form::Call => match mention.qualifier.as_deref() {
+                None | Some("self") => is_free && !is_hidden,
+                Some("super" | "crate") => is_free,
+                Some(written) => self.qualifiers.iter().any(|qualifier| qualifier == written),
+            },
         }
     }
 
-    /// The call that is given the function at this place, or else the place itself, if calls of it
-    /// begin there without a recorded cause.
-    fn door(&self, mention: &Mention, file: &SourceFile<'_>) -> Option<Door> {
-        if !self.is_meant(mention) {
-            return None;
-        }
+    /// The call that is given this function at a place that names it, or else the place itself, if
+    /// calls of it begin there without a recorded cause.
+    fn door(&self, mention: &Mention, name: &str, file: &RecordedFile<'_>) -> Option<Door> {
         let door = match mention.form {
             Form::Path | Form::Closure => Some(mention.argument_of.as_ref()?),
             Form::Call | Form::MethodCall => {
@@ -235,71 +216,56 @@ impl Entry {
                 given.or(mention.deferred_by.as_ref())
             }
         };
-        let is_called_here = door.is_none() && !mention.is_deferred;
-        // An observed function passes the cause to all that runs on the spot, and to all that the
-        // weaver knows as work for elsewhere.
-        let keeps_cause = door.is_none_or(|called| {
-            let name = last_segment(called.name.trim_start_matches('.'));
-            AT_ONCE.contains(&name) || spawning::is_spawning(name)
-        });
-        let is_observed = file.function_at(mention.line).is_some();
-        if is_observed && keeps_cause || door.is_none() && !is_called_here {
+        // Inside a closure that is given to nothing.
+        if door.is_none() && mention.is_deferred {
+            return None;
+        }
+        let keeps_cause = door.is_none_or(Called::keeps_cause);
+        if keeps_cause && file.function_at(mention.line, Some(self.id)).is_some() {
             return None;
         }
         Some(Door {
-            file: file.name.to_owned(),
+            file: name.to_owned(),
             line: door.map_or(mention.line, |called| called.line),
             door: door.map(|called| called.name.to_string()),
             within: mention.within.to_string(),
         })
     }
-
-    /// True if the names are those of this function, as far as they are written.
-    fn is_meant(&self, mention: &Mention) -> bool {
-        match mention.form {
-            Form::Closure => self.facts.is_closure && self.lines.0 == mention.line,
-            Form::MethodCall => self.facts.self_kind != SelfKind::None,
-            Form::Path | Form::Call => match mention.qualifier.as_deref() {
-                None => self.facts.of_type.is_none() && self.facts.of_trait.is_none(),
-                Some("self" | "super" | "crate") => self.facts.of_type.is_none(),
-                Some(written) => self.qualifiers.iter().any(|qualifier| qualifier == written),
-            },
-        }
-    }
 }
 
-/// The last part of the name of a function.
-fn function_name(site: &RecordedSite) -> &str {
-    last_segment(&site.path)
+/// The functions of a file that have sites.
+#[derive(Default)]
+struct RecordedFile<'s> {
+    sites: Vec<&'s RecordedSite>,
+    /// Those of them that were called.
+    observed: Vec<&'s RecordedSite>,
 }
 
-/// A file, with the observed functions in it.
-struct SourceFile<'s> {
-    name: &'s str,
-    sites: &'s [&'s RecordedSite],
-}
-
-impl SourceFile<'_> {
-    /// The innermost observed function around a line; of closures in one line, the first.
-    fn function_at(&self, line: u32) -> Option<&RecordedSite> {
-        let around = self.sites.iter().filter(|site| (site.lines.0..=site.lines.1).contains(&line));
-        around.min_by_key(|site| (site.lines.1 - site.lines.0, &site.path)).copied()
+impl RecordedFile<'_> {
+    /// The innermost observed function around a line, but for this one; of closures in one line,
+    /// the first.
+    fn function_at(&self, line: u32, but: Option<SiteId>) -> Option<&RecordedSite> {
+        self.observed
+            .iter()
+            .filter(|site| site.lines.0 <= line && line <= site.lines.1 && Some(site.id) != but)
+            .min_by_key(|site| (site.lines.1 - site.lines.0, &site.path))
+            .copied()
     }
 
-    /// True if most observed functions stand where they were recorded. Those that a macro makes
-    /// stand nowhere.
+    /// True if most functions stand where they were recorded. Those that a macro makes stand
+    /// nowhere.
     fn is_as_recorded(&self, definitions: &[Definition]) -> bool {
-        let named = self.sites.iter().filter(|site| !site.path.ends_with('}'));
-        let (mut there, mut all) = (0, 0);
-        for site in named {
-            let lines = site.lines.0..=site.lines.1;
-            let name = function_name(site);
-            all += 1;
-            there += usize::from(
-                definitions.iter().any(|it| lines.contains(&it.line) && it.name == name),
-            );
+        let mut lines: HashMap<&str, BTreeSet<u32>> = HashMap::new();
+        for Definition { name, line, .. } in definitions {
+            lines.entry(name).or_default().insert(*line);
         }
-        there * 2 >= all
+        let stands = |site: &RecordedSite| {
+            let (first, last) = site.lines;
+            let of_name = lines.get(last_segment(&site.path));
+            first <= last && of_name.is_some_and(|lines| lines.range(first..=last).next().is_some())
+        };
+        let named: Vec<_> = self.sites.iter().filter(|site| !site.path.ends_with('}')).collect();
+        named.iter().filter(|site| stands(site)).count() * 2 >= named.len()
     }
 }
 

@@ -4,13 +4,15 @@ use std::collections::HashSet;
 use std::mem;
 use std::rc::Rc;
 
+use metaspy_syntax::spawning;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Expr, ExprAsync, ExprCall, ExprClosure, ExprForLoop, ExprLoop, ExprMethodCall,
-    ExprPath, ExprWhile, Field, ImplItemFn, ItemFn, ItemImpl, ItemMod, ItemTrait, Local, LocalInit,
-    Macro, Member, Meta, Pat, PatIdent, PatType, Path, Signature, Stmt, TraitItemFn, Type,
+    Attribute, Expr, ExprAsync, ExprCall, ExprClosure, ExprForLoop, ExprLet, ExprLoop,
+    ExprMethodCall, ExprPath, ExprWhile, Field, ImplItemFn, ItemFn, ItemImpl, ItemMod, ItemTrait,
+    Local, LocalInit, Macro, Member, Meta, Pat, PatIdent, PatType, Path, Signature, Stmt,
+    TraitItemFn, Type,
 };
 
 /// Methods that take a message from a channel, without an argument.
@@ -30,8 +32,8 @@ const ITERATING: [&str; 3] = ["into_iter", "iter", "try_iter"];
 /// Functions that return the two ends of a channel, by their last names.
 const CHANNELS: [&str; 5] =
     ["bounded", "channel", "sync_channel", "unbounded", "unbounded_channel"];
-/// Functions that only wrap their argument. The call around them is given it.
-const WRAPPING: [[&str; 2]; 9] = [
+/// Functions that only wrap their argument, beside constructors. The call around them is given it.
+const WRAPPING: [[&str; 2]; 7] = [
     ["Arc", "from"],
     ["Arc", "new"],
     ["Box", "from"],
@@ -39,15 +41,76 @@ const WRAPPING: [[&str; 2]; 9] = [
     ["Box", "pin"],
     ["Pin", "new"],
     ["Rc", "new"],
-    ["", "Ok"],
-    ["", "Some"],
 ];
 /// Methods that only wrap the value that they are called on.
 const WRAPPING_METHODS: [&str; 7] =
     ["boxed", "boxed_local", "clone", "fuse", "in_current_span", "instrument", "into"];
-/// Places that are remembered of a file at most.
-const MENTIONS: usize = 10_000;
-/// Characters that are kept of a name at most.
+/// Calls of std, futures and runtimes that run on the spot what they are given.
+const RUN_INLINE: [&str; 60] = [
+    "all",
+    "and_modify",
+    "and_then",
+    "any",
+    "binary_search_by",
+    "block_in_place",
+    "block_on",
+    "catch_unwind",
+    "dedup_by_key",
+    "filter",
+    "filter_map",
+    "find",
+    "find_map",
+    "flat_map",
+    "fold",
+    "for_each",
+    "from_fn",
+    "get_or_init",
+    "get_or_insert_with",
+    "get_or_try_init",
+    "in_scope",
+    "inspect",
+    "inspect_err",
+    "is_none_or",
+    "is_ok_and",
+    "is_some_and",
+    "map",
+    "map_err",
+    "map_or",
+    "map_or_else",
+    "map_while",
+    "max_by",
+    "max_by_key",
+    "min_by",
+    "min_by_key",
+    "ok_or_else",
+    "or_else",
+    "or_insert_with",
+    "partition",
+    "position",
+    "reduce",
+    "resize_with",
+    "retain",
+    "retain_mut",
+    "run_until",
+    "scan",
+    "skip_while",
+    "sort_by",
+    "sort_by_cached_key",
+    "sort_by_key",
+    "sort_unstable_by",
+    "sort_unstable_by_key",
+    "take_while",
+    "then",
+    "timeout",
+    "try_fold",
+    "try_for_each",
+    "unconstrained",
+    "unwrap_or_else",
+    "with",
+];
+/// Maximum number of places that are remembered of a file, of each kind.
+const PLACES: usize = 10_000;
+/// Maximum number of characters that are kept of a name.
 const NAME: usize = 200;
 
 /// How the source names a function.
@@ -86,12 +149,23 @@ pub struct Called {
     /// Its name, as it is written: `rayon::spawn`, `.push`.
     pub name: Rc<str>,
     pub line: u32,
+    /// True if it runs on the spot what it is given.
+    runs_inline: bool,
+    /// True if the weaver lets what it is given carry its cause.
+    is_carried: bool,
 }
 
-/// A place in a loop that takes messages.
-pub struct Taking {
-    /// How: `.recv`, `for`.
-    pub by: String,
+impl Called {
+    /// True if what it is given has the cause that is there, in a function that is woven.
+    pub fn keeps_cause(&self) -> bool {
+        self.runs_inline || self.is_carried
+    }
+}
+
+/// A call or loop that receives messages again and again.
+pub struct Receive {
+    /// As it is written: `.recv`, `for`.
+    pub call: String,
     pub line: u32,
 }
 
@@ -99,6 +173,8 @@ pub struct Taking {
 pub struct Definition {
     pub name: String,
     pub line: u32,
+    /// True if it is no method.
+    pub is_free: bool,
 }
 
 /// Names that are searched for.
@@ -112,19 +188,18 @@ pub struct Wanted<'n> {
 pub struct SourceVisitor<'n> {
     wanted: &'n Wanted<'n>,
     pub mentions: Vec<Mention>,
-    pub takings: Vec<Taking>,
+    pub receives: Vec<Receive>,
     /// All functions of the file, also tests.
     pub definitions: Vec<Definition>,
     /// Names of fields that are the end of a channel.
     end_fields: HashSet<String>,
-    /// State of the place that is visited.
-    place: Place,
+    here: Surroundings,
     /// The names of the implementations and functions around, from the outermost.
     around: Vec<String>,
 }
 
-/// What is known of a place.
-struct Place {
+/// State of the visitor at the current expression.
+struct Surroundings {
     /// The call whose argument is visited, without anything between them.
     argument_of: Option<Called>,
     is_deferred: bool,
@@ -137,17 +212,19 @@ struct Place {
     within: Rc<str>,
 }
 
-impl Place {
-    /// The place where an item begins.
-    fn new(around: &[String]) -> Place {
-        Place {
+impl Surroundings {
+    /// Where an item begins.
+    fn new(around: &[String]) -> Surroundings {
+        let names: Vec<&str> =
+            around.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+        Surroundings {
             argument_of: None,
             is_deferred: false,
             deferred_by: None,
             loops: 0,
             bound: HashSet::new(),
             ends: HashSet::new(),
-            within: around.join("::").into(),
+            within: short(&names.join("::")).into(),
         }
     }
 }
@@ -159,10 +236,10 @@ impl<'n> SourceVisitor<'n> {
         let mut visitor = SourceVisitor {
             wanted,
             mentions: Vec::new(),
-            takings: Vec::new(),
+            receives: Vec::new(),
             definitions: outline.definitions,
             end_fields: outline.end_fields,
-            place: Place::new(&[]),
+            here: Surroundings::new(&[]),
             around: Vec::new(),
         };
         visitor.visit_file(file);
@@ -174,7 +251,7 @@ impl<'n> SourceVisitor<'n> {
             Form::Closure => self.wanted.closures,
             _ => self.wanted.names.contains(&*name),
         };
-        if !is_wanted || self.mentions.len() == MENTIONS {
+        if !is_wanted || self.mentions.len() == PLACES {
             return;
         }
         let is_own = qualifier.as_deref() == Some("Self");
@@ -185,17 +262,17 @@ impl<'n> SourceVisitor<'n> {
             name,
             qualifier: if is_own { of_type.cloned() } else { qualifier },
             line,
-            argument_of: self.place.argument_of.clone(),
-            is_deferred: self.place.is_deferred,
-            deferred_by: self.place.deferred_by.clone(),
-            within: self.place.within.clone(),
+            argument_of: self.here.argument_of.clone(),
+            is_deferred: self.here.is_deferred,
+            deferred_by: self.here.deferred_by.clone(),
+            within: self.here.within.clone(),
         });
     }
 
     /// A function that is named by a path, unless a variable has this name.
     fn mention_path(&mut self, form: Form, path: &Path) {
         if let Some((name, qualifier)) = names(path)
-            && !(qualifier.is_none() && self.place.bound.contains(&name))
+            && !(qualifier.is_none() && self.here.bound.contains(&name))
         {
             self.mention(form, name, qualifier, line_of_path(path));
         }
@@ -205,21 +282,22 @@ impl<'n> SourceVisitor<'n> {
     fn visit_arguments<'ast>(
         &mut self,
         arguments: impl Iterator<Item = &'ast Expr>,
-        called: Option<Called>,
+        callee: Option<&Callee>,
     ) {
-        let outside = self.place.argument_of.clone();
-        for argument in arguments {
-            self.place.argument_of = called.clone().or_else(|| outside.clone());
+        let outside = self.here.argument_of.clone();
+        for (at, argument) in arguments.enumerate() {
+            self.here.argument_of =
+                callee.map(|callee| callee.given(argument, at)).or_else(|| outside.clone());
             self.visit_argument(argument);
         }
-        self.place.argument_of = outside;
+        self.here.argument_of = outside;
     }
 
     /// Visits an argument, or the value that it ends with.
     fn visit_argument(&mut self, argument: &Expr) {
         match argument {
             Expr::Path(ExprPath { path, .. }) => {
-                if self.place.argument_of.is_some() {
+                if self.here.argument_of.is_some() {
                     self.mention_path(Form::Path, path);
                 }
             }
@@ -233,9 +311,9 @@ impl<'n> SourceVisitor<'n> {
                 let Some((Stmt::Expr(value, None), before)) = block.block.stmts.split_last() else {
                     return self.visit_elsewhere(argument);
                 };
-                let argument_of = self.place.argument_of.take();
+                let argument_of = self.here.argument_of.take();
                 before.iter().for_each(|statement| self.visit_stmt(statement));
-                self.place.argument_of = argument_of;
+                self.here.argument_of = argument_of;
                 self.visit_argument(value);
             }
             _ => self.visit_elsewhere(argument),
@@ -244,30 +322,37 @@ impl<'n> SourceVisitor<'n> {
 
     /// Visits an expression that no call is given.
     fn visit_elsewhere(&mut self, expr: &Expr) {
-        let outside = self.place.argument_of.take();
+        let outside = self.here.argument_of.take();
         self.visit_expr(expr);
-        self.place.argument_of = outside;
+        self.here.argument_of = outside;
     }
 
     /// Visits code that runs when the call decides that was given it.
     fn visit_deferred(&mut self, visit: impl FnOnce(&mut Self)) {
-        let given_to = self.place.argument_of.take();
-        let deferred_by = mem::replace(&mut self.place.deferred_by, given_to.clone());
-        let is_deferred = mem::replace(&mut self.place.is_deferred, true);
-        let loops = mem::take(&mut self.place.loops);
+        let given_to = self.here.argument_of.take();
+        let is_deferred = self.here.is_deferred;
+        let deferred_by = self.here.deferred_by.clone();
+        let loops = self.here.loops;
+        if !given_to.as_ref().is_some_and(|called| called.runs_inline) {
+            self.here.is_deferred = true;
+            self.here.loops = 0;
+            if given_to.is_some() {
+                self.here.deferred_by.clone_from(&given_to);
+            }
+        }
         visit(self);
-        self.place.loops = loops;
-        self.place.is_deferred = is_deferred;
-        self.place.deferred_by = deferred_by;
-        self.place.argument_of = given_to;
+        self.here.loops = loops;
+        self.here.deferred_by = deferred_by;
+        self.here.is_deferred = is_deferred;
+        self.here.argument_of = given_to;
     }
 
     fn visit_loop(&mut self, visit: impl FnOnce(&mut Self)) {
-        let outside = self.place.argument_of.take();
-        self.place.loops += 1;
+        let outside = self.here.argument_of.take();
+        self.here.loops += 1;
         visit(self);
-        self.place.loops -= 1;
-        self.place.argument_of = outside;
+        self.here.loops -= 1;
+        self.here.argument_of = outside;
     }
 
     /// Visits an item. Nothing of the code around it holds in it.
@@ -276,9 +361,9 @@ impl<'n> SourceVisitor<'n> {
             return;
         }
         self.around.push(short(name));
-        let outside = mem::replace(&mut self.place, Place::new(&self.around));
+        let outside = mem::replace(&mut self.here, Surroundings::new(&self.around));
         visit(self);
-        self.place = outside;
+        self.here = outside;
         self.around.pop();
     }
 
@@ -313,18 +398,23 @@ impl<'n> SourceVisitor<'n> {
     fn take(&mut self, name: &str, has_arguments: bool, at: Span) {
         let is_taking =
             if has_arguments { RECEIVING_WITH.contains(&name) } else { RECEIVING.contains(&name) };
-        if is_taking && self.place.loops > 0 {
-            self.takings.push(Taking { by: format!(".{name}"), line: line_of(at) });
+        if is_taking && self.here.loops > 0 {
+            self.receive(format!(".{name}"), line_of(at));
+        }
+    }
+
+    fn receive(&mut self, call: String, line: u32) {
+        if self.receives.len() < PLACES {
+            self.receives.push(Receive { call, line });
         }
     }
 
     /// True for a variable or a field that is the end of a channel, also behind `&` and `&mut`.
     fn is_end(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Path(path) => path
-                .path
-                .get_ident()
-                .is_some_and(|name| self.place.ends.contains(&name.to_string())),
+            Expr::Path(path) => {
+                path.path.get_ident().is_some_and(|name| self.here.ends.contains(&name.to_string()))
+            }
             Expr::Field(field) => match &field.member {
                 Member::Named(name) => self.end_fields.contains(&name.to_string()),
                 Member::Unnamed(_) => false,
@@ -337,23 +427,63 @@ impl<'n> SourceVisitor<'n> {
     /// A variable or an argument that is the end of a channel.
     fn add_end(&mut self, pattern: &Pat) {
         if let Pat::Ident(name) = pattern {
-            self.place.ends.insert(name.ident.to_string());
+            self.here.ends.insert(name.ident.to_string());
+        }
+    }
+}
+
+/// A call whose arguments are visited.
+struct Callee {
+    written: String,
+    /// The last part of its name.
+    name: String,
+    line: u32,
+    is_spawning: bool,
+    /// True if a pool runs the closures that it is given.
+    is_parallel: bool,
+}
+
+impl Callee {
+    /// The call, as an argument in this place is given to it.
+    fn given(&self, argument: &Expr, at: usize) -> Called {
+        let is_closure = matches!(argument, Expr::Closure(_));
+        let is_carried = if self.is_parallel {
+            is_closure
+        } else if self.is_spawning {
+            let is_work = at == usize::from(self.name == "spawn_scoped");
+            is_closure
+                || matches!(argument, Expr::Async(_))
+                || is_work && spawning::is_given_anything(&self.name)
+        } else {
+            false
+        };
+        Called {
+            name: self.written.as_str().into(),
+            line: self.line,
+            runs_inline: !self.is_parallel && RUN_INLINE.contains(&&*self.name),
+            is_carried,
         }
     }
 }
 
 impl<'ast> Visit<'ast> for SourceVisitor<'_> {
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
-        let mut door = None;
+        let mut callee = None;
         if let Expr::Path(ExprPath { path, .. }) = &*call.func {
             if !is_wrapping(path) {
-                door = Some(Called { name: written(path).into(), line: line_of_path(path) });
+                let count = call.args.len();
+                let name = path.segments.last().map(|last| last.ident.to_string());
+                let name = name.unwrap_or_default();
+                // A path is joined with an argument, a pool's two closures with each other.
+                let is_spawning = spawning::is_spawning(&name) && (name != "join" || count == 2);
+                let (written, line) = (written(path), line_of_path(path));
+                callee = Some(Callee { written, name, line, is_spawning, is_parallel: false });
             }
             self.mention_path(Form::Call, path);
         } else {
             self.visit_elsewhere(&call.func);
         }
-        self.visit_arguments(call.args.iter(), door);
+        self.visit_arguments(call.args.iter(), callee.as_ref());
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
@@ -361,7 +491,7 @@ impl<'ast> Visit<'ast> for SourceVisitor<'_> {
         let line = line_of(call.method.span());
         self.take(&name, !call.args.is_empty(), call.method.span());
         if ITERATING.contains(&&*name) && self.is_end(&call.receiver) {
-            self.takings.push(Taking { by: format!(".{name}"), line });
+            self.receive(format!(".{name}"), line);
         }
         // `work().boxed()` is given to the call around it.
         if WRAPPING_METHODS.contains(&&*name) {
@@ -369,10 +499,13 @@ impl<'ast> Visit<'ast> for SourceVisitor<'_> {
             call.args.iter().for_each(|argument| self.visit_elsewhere(argument));
             return;
         }
-        let door = Called { name: short(&format!(".{name}")).into(), line };
-        self.mention(Form::MethodCall, name, None, line);
+        self.mention(Form::MethodCall, name.clone(), None, line);
         self.visit_elsewhere(&call.receiver);
-        self.visit_arguments(call.args.iter(), Some(door));
+        let written = short(&format!(".{name}"));
+        let is_spawning = name != "join" && spawning::is_spawning(&name);
+        let is_parallel = spawning::is_parallel(&call.receiver);
+        let callee = Callee { written, name, line, is_spawning, is_parallel };
+        self.visit_arguments(call.args.iter(), Some(&callee));
     }
 
     fn visit_expr_closure(&mut self, closure: &'ast ExprClosure) {
@@ -396,7 +529,7 @@ impl<'ast> Visit<'ast> for SourceVisitor<'_> {
     fn visit_expr_for_loop(&mut self, body: &'ast ExprForLoop) {
         if self.is_end(&body.expr) {
             let line = line_of(body.for_token.span);
-            self.takings.push(Taking { by: "for".to_owned(), line });
+            self.receive("for".to_owned(), line);
         }
         self.visit_elsewhere(&body.expr);
         self.visit_pat(&body.pat);
@@ -415,9 +548,10 @@ impl<'ast> Visit<'ast> for SourceVisitor<'_> {
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let name = match &*item.self_ty {
-            Type::Path(path) => names(&path.path).map(|(name, _)| name).unwrap_or_default(),
-            _ => String::new(),
+            Type::Path(path) => names(&path.path).map(|(name, _)| name),
+            _ => None,
         };
+        let name = name.unwrap_or_default();
         self.visit_named(&item.attrs, &name, |visitor| visit::visit_item_impl(visitor, item));
     }
 
@@ -445,7 +579,7 @@ impl<'ast> Visit<'ast> for SourceVisitor<'_> {
     }
 
     fn visit_pat_ident(&mut self, name: &'ast PatIdent) {
-        self.place.bound.insert(name.ident.unraw().to_string());
+        self.here.bound.insert(name.ident.unraw().to_string());
         visit::visit_pat_ident(self, name);
     }
 
@@ -466,7 +600,16 @@ impl<'ast> Visit<'ast> for SourceVisitor<'_> {
         {
             self.add_end(end);
         }
-        visit::visit_local(self, local);
+        // The name does not yet stand for the variable.
+        if let Some(init) = &local.init {
+            self.visit_local_init(init);
+        }
+        self.visit_pat(&local.pat);
+    }
+
+    fn visit_expr_let(&mut self, condition: &'ast ExprLet) {
+        self.visit_expr(&condition.expr);
+        self.visit_pat(&condition.pat);
     }
 }
 
@@ -484,9 +627,26 @@ impl<'ast> Visit<'ast> for OutlineVisitor {
         }
     }
 
-    fn visit_signature(&mut self, signature: &'ast Signature) {
-        let line = line_of(signature.fn_token.span);
-        self.definitions.push(Definition { name: signature.ident.unraw().to_string(), line });
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        self.define(&item.sig, true);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
+        self.define(&item.sig, false);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
+        self.define(&item.sig, false);
+        visit::visit_trait_item_fn(self, item);
+    }
+}
+
+impl OutlineVisitor {
+    fn define(&mut self, signature: &Signature, is_free: bool) {
+        let name = signature.ident.unraw().to_string();
+        self.definitions.push(Definition { name, line: line_of(signature.fn_token.span), is_free });
     }
 }
 
@@ -499,10 +659,11 @@ fn is_channel_end(typed: &Type) -> bool {
     }
 }
 
+/// True for `Box::new` and the like, and for constructors of structs and variants.
 fn is_wrapping(path: &Path) -> bool {
     let Some((name, qualifier)) = names(path) else { return false };
     let qualifier = qualifier.unwrap_or_default();
-    WRAPPING.contains(&[&*qualifier, &*name])
+    name.starts_with(char::is_uppercase) || WRAPPING.contains(&[&*qualifier, &*name])
 }
 
 /// The last name of a path, and the one before it.

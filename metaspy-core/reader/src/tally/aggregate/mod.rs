@@ -70,7 +70,7 @@ pub(crate) struct PartialTally {
 /// Sums of a row. Millions of subjects have one each, so it is small.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
-    /// Sums that most of millions of subjects lack.
+    /// Sums that few rows need, boxed to keep a cell small.
     rare: Option<Box<RareSums>>,
     /// Events in the window by outcome. An index needs no branch, and outcomes are hard to predict.
     outcomes: [u64; 8],
@@ -589,7 +589,7 @@ impl<'a> Aggregation<'a> {
 }
 
 impl Cell {
-    /// Sums that the row has from now on.
+    /// Returns the rare sums, and allocates them at first use.
     pub fn rare(&mut self) -> &mut RareSums {
         self.rare.get_or_insert_default()
     }
@@ -598,7 +598,7 @@ impl Cell {
         self.rare.as_ref().map_or(0, |rare| rare.polled)
     }
 
-    /// Counts events of which nothing else is wanted.
+    /// Adds calls whose outcome and time are not needed.
     pub fn count(&mut self, events: u64) {
         self.outcomes[Outcome::Returned as usize] += events;
     }
