@@ -369,9 +369,14 @@ fn first_rows_of_more_subjects_than_have_room_at_once_are_those_of_all() {
         let span = Some(20 + number * 7_919 % 70);
         let outer = writer.event(Draft { subject: node(number), start, span, ..Draft::default() });
         let inner = node((number + 1) % SUBJECTS);
-        let (start, span) = (start + 5, Some(1 + number % 13));
-        let cause = Some(outer);
-        writer.event(Draft { site: 2, subject: inner, start, span, cause, ..Draft::default() });
+        writer.event(Draft {
+            site: 2,
+            subject: inner,
+            start: start + 5,
+            span: Some(1 + number % 13),
+            cause: Some(outer),
+            ..Draft::default()
+        });
     }
     writer.summarise();
     let store = writer.store();

@@ -476,8 +476,13 @@ impl<'ast> Visit<'ast> for SourceVisitor<'_> {
                 let name = name.unwrap_or_default();
                 // A path is joined with an argument, a pool's two closures with each other.
                 let is_spawning = spawning::is_spawning(&name) && (name != "join" || count == 2);
-                let (written, line) = (written(path), line_of_path(path));
-                callee = Some(Callee { written, name, line, is_spawning, is_parallel: false });
+                callee = Some(Callee {
+                    written: written(path),
+                    name,
+                    line: line_of_path(path),
+                    is_spawning,
+                    is_parallel: false,
+                });
             }
             self.mention_path(Form::Call, path);
         } else {
