@@ -83,6 +83,12 @@ fn entry_point(store: &Store, site: SiteId, threads: BTreeMap<&str, u64>) -> Ent
     EntryPoint { id: site, site: path(store, site), calls, threads, of_trait, doors }
 }
 
+/// False if calls were lost: one of them may be the cause of any other one.
+pub fn has_all_causes(store: &Store) -> bool {
+    let totals = store.totals();
+    totals.lost == 0 && totals.unnamed == 0
+}
+
 /// Returns true for a function or method that is neither `main` nor a test.
 fn is_function(store: &Store, site: SiteId) -> bool {
     let Some(site) =

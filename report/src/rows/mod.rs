@@ -270,7 +270,8 @@ impl Report {
             (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
         let is_filtered = !filter.is_all();
         let lost_values = profiles.lost;
-        let entry_points = if by == By::Cause && !is_filtered && has_all_causes(store) {
+        let entry_points = if by == By::Cause && !is_filtered && entry_points::has_all_causes(store)
+        {
             entry_points::read(store, tally.rows.iter().filter_map(|row| row.site))
         } else {
             Vec::new()
@@ -289,7 +290,7 @@ impl Report {
     /// that take messages. Files are found where the program was built, as the recording names
     /// them.
     pub fn find_doors(&mut self, store: &Store) {
-        if self.by != By::Cause || self.is_filtered || !has_all_causes(store) {
+        if self.by != By::Cause || self.is_filtered || !entry_points::has_all_causes(store) {
             return;
         }
         let sites: Vec<SiteId> = self.entry_points.iter().map(|entry| entry.id).collect();
@@ -425,12 +426,6 @@ pub fn damage(store: &Store) -> Vec<String> {
 /// The most frequent first.
 fn sort(rows: &mut [ReportRow]) {
     rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
-}
-
-/// False if calls were lost: one of them may be the cause of any other one.
-fn has_all_causes(store: &Store) -> bool {
-    let totals = store.totals();
-    totals.lost == 0 && totals.unnamed == 0
 }
 
 /// The path of a site as its row shows it.

@@ -5,6 +5,9 @@
 //! its own. A recording shows neither, but the source does. Names are compared, and not types, so a
 //! door is one that the calls may have come through.
 
+mod callee;
+mod names;
+mod outline;
 #[cfg(test)]
 mod tests;
 mod visitor;
@@ -21,7 +24,9 @@ use proc_macro2::TokenStream;
 use serde::Serialize;
 
 use crate::text::last_segment;
-use visitor::{Called, Definition, Form, Mention, SourceVisitor, Wanted};
+use callee::Called;
+use outline::Definition;
+use visitor::{Form, Mention, SourceVisitor, Wanted};
 
 /// Maximum size of a source file, in bytes. A larger one is not searched.
 const BYTES: u64 = 4 << 20;

@@ -10,10 +10,14 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, Expr, ExprAsync, ExprCall, ExprClosure, ExprForLoop, ExprLet, ExprLoop,
-    ExprMethodCall, ExprPath, ExprWhile, Field, ImplItemFn, ItemFn, ItemImpl, ItemMod, ItemTrait,
-    Local, LocalInit, Macro, Member, Meta, Pat, PatIdent, PatType, Path, Signature, Stmt,
-    TraitItemFn, Type,
+    ExprMethodCall, ExprPath, ExprWhile, ImplItemFn, ItemFn, ItemImpl, ItemMod, ItemTrait, Local,
+    LocalInit, Macro, Member, Meta, Pat, PatIdent, PatType, Path, Signature, Stmt, TraitItemFn,
+    Type,
 };
+
+use super::callee::{Called, Callee};
+use super::names::{line_of, line_of_path, names, short, written};
+use super::outline::{Definition, OutlineVisitor, is_channel_end};
 
 /// Methods that take a message from a channel, without an argument.
 const RECEIVING: [&str; 7] = [
@@ -45,82 +49,16 @@ const WRAPPING: [[&str; 2]; 7] = [
 /// Methods that only wrap the value that they are called on.
 const WRAPPING_METHODS: [&str; 7] =
     ["boxed", "boxed_local", "clone", "fuse", "in_current_span", "instrument", "into"];
-/// Calls of std, futures and runtimes that run on the spot what they are given.
-const RUN_INLINE: [&str; 60] = [
-    "all",
-    "and_modify",
-    "and_then",
-    "any",
-    "binary_search_by",
-    "block_in_place",
-    "block_on",
-    "catch_unwind",
-    "dedup_by_key",
-    "filter",
-    "filter_map",
-    "find",
-    "find_map",
-    "flat_map",
-    "fold",
-    "for_each",
-    "from_fn",
-    "get_or_init",
-    "get_or_insert_with",
-    "get_or_try_init",
-    "in_scope",
-    "inspect",
-    "inspect_err",
-    "is_none_or",
-    "is_ok_and",
-    "is_some_and",
-    "map",
-    "map_err",
-    "map_or",
-    "map_or_else",
-    "map_while",
-    "max_by",
-    "max_by_key",
-    "min_by",
-    "min_by_key",
-    "ok_or_else",
-    "or_else",
-    "or_insert_with",
-    "partition",
-    "position",
-    "reduce",
-    "resize_with",
-    "retain",
-    "retain_mut",
-    "run_until",
-    "scan",
-    "skip_while",
-    "sort_by",
-    "sort_by_cached_key",
-    "sort_by_key",
-    "sort_unstable_by",
-    "sort_unstable_by_key",
-    "take_while",
-    "then",
-    "timeout",
-    "try_fold",
-    "try_for_each",
-    "unconstrained",
-    "unwrap_or_else",
-    "with",
-];
 /// Maximum number of places that are remembered of a file, of each kind.
 const PLACES: usize = 10_000;
-/// Maximum number of characters that are kept of a name.
-const NAME: usize = 200;
-
 /// How the source names a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As a value.
+    /// By its path alone, as a value.
     Path,
-    /// As the function of a call.
+    /// By the path of a function that is called.
     Call,
-    /// As the method of a call.
+    /// By the name of a method that is called.
     MethodCall,
     /// A closure stands here, which has no name.
     Closure,
@@ -143,38 +81,11 @@ pub struct Mention {
     pub within: Rc<str>,
 }
 
-/// A call that is given something.
-#[derive(Clone)]
-pub struct Called {
-    /// Its name, as it is written: `rayon::spawn`, `.push`.
-    pub name: Rc<str>,
-    pub line: u32,
-    /// True if it runs on the spot what it is given.
-    runs_inline: bool,
-    /// True if the weaver lets what it is given carry its cause.
-    is_carried: bool,
-}
-
-impl Called {
-    /// True if what it is given has the cause that is there, in a function that is woven.
-    pub fn keeps_cause(&self) -> bool {
-        self.runs_inline || self.is_carried
-    }
-}
-
 /// A call or loop that receives messages again and again.
 pub struct Receive {
-    /// As it is written: `.recv`, `for`.
+    /// The call or keyword that receives, as it is written: `.recv`, `for`.
     pub call: String,
     pub line: u32,
-}
-
-/// A function.
-pub struct Definition {
-    pub name: String,
-    pub line: u32,
-    /// True if it is no method.
-    pub is_free: bool,
 }
 
 /// Names that are searched for.
@@ -432,40 +343,6 @@ impl<'n> SourceVisitor<'n> {
     }
 }
 
-/// A call whose arguments are visited.
-struct Callee {
-    written: String,
-    /// The last part of its name.
-    name: String,
-    line: u32,
-    is_spawning: bool,
-    /// True if a pool runs the closures that it is given.
-    is_parallel: bool,
-}
-
-impl Callee {
-    /// The call, as an argument in this place is given to it.
-    fn given(&self, argument: &Expr, at: usize) -> Called {
-        let is_closure = matches!(argument, Expr::Closure(_));
-        let is_carried = if self.is_parallel {
-            is_closure
-        } else if self.is_spawning {
-            let is_work = at == usize::from(self.name == "spawn_scoped");
-            is_closure
-                || matches!(argument, Expr::Async(_))
-                || is_work && spawning::is_given_anything(&self.name)
-        } else {
-            false
-        };
-        Called {
-            name: self.written.as_str().into(),
-            line: self.line,
-            runs_inline: !self.is_parallel && RUN_INLINE.contains(&&*self.name),
-            is_carried,
-        }
-    }
-}
-
 impl<'ast> Visit<'ast> for SourceVisitor<'_> {
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
         let mut callee = None;
@@ -618,81 +495,11 @@ impl<'ast> Visit<'ast> for SourceVisitor<'_> {
     }
 }
 
-/// Collects what is known of the whole file before a place in it is visited.
-#[derive(Default)]
-struct OutlineVisitor {
-    end_fields: HashSet<String>,
-    definitions: Vec<Definition>,
-}
-
-impl<'ast> Visit<'ast> for OutlineVisitor {
-    fn visit_field(&mut self, field: &'ast Field) {
-        if is_channel_end(&field.ty) {
-            self.end_fields.extend(field.ident.as_ref().map(ToString::to_string));
-        }
-    }
-
-    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
-        self.define(&item.sig, true);
-        visit::visit_item_fn(self, item);
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
-        self.define(&item.sig, false);
-        visit::visit_impl_item_fn(self, item);
-    }
-
-    fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
-        self.define(&item.sig, false);
-        visit::visit_trait_item_fn(self, item);
-    }
-}
-
-impl OutlineVisitor {
-    fn define(&mut self, signature: &Signature, is_free: bool) {
-        let name = signature.ident.unraw().to_string();
-        self.definitions.push(Definition { name, line: line_of(signature.fn_token.span), is_free });
-    }
-}
-
-/// `Receiver<Job>`, `&mut mpsc::UnboundedReceiver<Job>`.
-fn is_channel_end(typed: &Type) -> bool {
-    match typed {
-        Type::Path(path) => names(&path.path).is_some_and(|(name, _)| name.ends_with("Receiver")),
-        Type::Reference(reference) => is_channel_end(&reference.elem),
-        _ => false,
-    }
-}
-
 /// True for `Box::new` and the like, and for constructors of structs and variants.
 fn is_wrapping(path: &Path) -> bool {
     let Some((name, qualifier)) = names(path) else { return false };
     let qualifier = qualifier.unwrap_or_default();
     name.starts_with(char::is_uppercase) || WRAPPING.contains(&[&*qualifier, &*name])
-}
-
-/// The last name of a path, and the one before it.
-fn names(path: &Path) -> Option<(String, Option<String>)> {
-    let mut names = path.segments.iter().rev().map(|segment| segment.ident.unraw().to_string());
-    Some((names.next()?, names.next()))
-}
-
-/// A path as it is written, without type arguments.
-fn written(path: &Path) -> String {
-    let names: Vec<String> = path.segments.iter().map(|part| part.ident.to_string()).collect();
-    short(&names.join("::"))
-}
-
-fn short(name: &str) -> String {
-    name.chars().take(NAME).collect()
-}
-
-fn line_of_path(path: &Path) -> u32 {
-    path.segments.last().map_or(0, |last| line_of(last.ident.span()))
-}
-
-fn line_of(span: Span) -> u32 {
-    span.start().line as u32
 }
 
 /// True for `#[test]`, `#[tokio::test]` and `#[cfg(test)]`, also if there are further conditions.
