@@ -13,7 +13,7 @@ use crate::common::{check, watch};
 use crate::turn;
 use metaspy::instrumenter::register_dynamic;
 use metaspy::prelude::*;
-use metaspy::store::{Filter, Position};
+use metaspy::store::{By, Filter, Position, Scope};
 use metaspy::{Event, Outcome, SiteDef, SiteKind, Store, hook};
 
 fn recording() -> Recording {
@@ -362,6 +362,63 @@ fn an_async_call_may_end_on_any_thread_at_any_time() {
     assert_eq!(under, [true, false, true, false]);
     assert!(pin!(awaits(0)).poll(&mut context).is_ready());
     assert_eq!(recording.store().totals().emitted, 6, "no profiler is installed any more");
+}
+
+/// A call that changes its thread, with another inside it that begins and ends on the second one,
+/// and a spawned one on the first one.
+#[test]
+fn own_times_of_async_calls_are_disjoint_on_whatever_threads_they_are_polled() {
+    #[observe]
+    async fn serves(event: &Mutex<Option<metaspy::EventId>>) -> u32 {
+        *event.lock().expect("no panic") = metaspy::current();
+        let seven = Pending(1).await;
+        reads().await + helper(seven)
+    }
+    #[observe]
+    async fn reads() -> u32 {
+        helper(1) + Pending(1).await
+    }
+    #[observe]
+    async fn spawned() -> u32 {
+        helper(2)
+    }
+
+    let _turn = turn();
+    let recording = recording();
+    let mut profiler = Profiler::new("threads").observe(methods(site!(helper)));
+    for site in [site!(serves), site!(reads), site!(spawned)] {
+        profiler = profiler.observe(methods(site));
+    }
+    let installed = profiler.install().expect("they are observed");
+    let event = Mutex::new(None);
+    let mut serving = Box::pin(serves(&event));
+    let poll = |serving: Pin<&mut dyn Future<Output = u32>>| {
+        serving.poll(&mut Context::from_waker(Waker::noop()))
+    };
+    assert!(poll(serving.as_mut()).is_pending());
+    {
+        let _because = metaspy::because(event.lock().expect("no panic").expect("it has an event"));
+        assert_eq!(poll(pin!(spawned())), Poll::Ready(2));
+    }
+    let elsewhere = || {
+        assert!(poll(serving.as_mut()).is_pending());
+        assert_eq!(poll(serving.as_mut()), Poll::Ready(15));
+    };
+    std::thread::scope(|scope| scope.spawn(elsewhere).join()).expect("no panic");
+    drop(installed.uninstall());
+    let tally = recording.store().tally(By::Site, &Scope::default());
+    let store = recording.store();
+    let of = |name: &str| {
+        let mut rows = tally.rows.iter();
+        let row = rows
+            .find(|row| row.site.is_some_and(|site| store.site_path(site).ends_with(name)))
+            .expect("it ran");
+        (row.measure.total_ticks, row.measure.self_ticks.expect("it is known"))
+    };
+    let [serves, reads, spawned, helper] = ["serves", "reads", "spawned", "helper"].map(of);
+    assert_eq!(helper.0, helper.1);
+    assert_eq!(serves.1 + reads.1 + spawned.1 + helper.1, serves.0 + spawned.0);
+    assert!(serves.1 <= serves.0 - reads.0, "{serves:?} {reads:?}");
 }
 
 #[test]

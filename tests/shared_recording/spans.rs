@@ -1,7 +1,7 @@
 //! Spans of `tracing`: one event each, wherever they are entered, and what causes what.
 
 use std::collections::HashSet;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use crate::common::spans::{seen, with_layer};
@@ -53,6 +53,36 @@ fn metaspy_is_within() {
 #[observe]
 fn helper() {
     info!(name: "helped", target: "both", "helped");
+}
+
+#[observe]
+async fn answers() {}
+
+/// As where a future that is instrumented with a span is polled by a task that carries the span.
+#[test]
+fn an_async_call_inside_a_span_is_no_task_of_it_where_the_span_was_named_as_its_cause() {
+    let profiler =
+        Profiler::new("named").observe(spans("named::*")).observe(methods("spans::answers"));
+    let answer = || {
+        let answered = pin!(answers()).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(answered.is_ready());
+    };
+    let ((), profile) = profiler
+        .profile(|| {
+            with_layer(|| {
+                let span = info_span!(target: "named", "request");
+                let event = span.in_scope(metaspy::current).expect("it is an event");
+                let _because = metaspy::because(event);
+                span.in_scope(answer);
+                answer();
+            });
+        })
+        .expect("they are observed");
+    let store = profile.store();
+    let filter = "site:spans::answers".parse().expect("a filter");
+    let events = store.forward(Position::Start, &filter, 9, usize::MAX).events;
+    let is_apart = |event: &Event| store.polls(event.id).map(|polls| polls.is_apart);
+    assert_eq!(events.iter().map(is_apart).collect::<Vec<_>>(), [Some(false), Some(true)]);
 }
 
 #[test]

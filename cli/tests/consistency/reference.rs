@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use metaspy_core::{Event, Outcome, Store};
+use metaspy_core::{Event, LaneId, Outcome, Store};
 use metaspy_reader::{Filter, Position};
 
 /// What a function did.
@@ -47,6 +47,10 @@ struct Timed {
     is_async: bool,
     /// Negative where a call is no part of the polls of its cause.
     own: i64,
+    /// The lanes in which an async call was polled, beside that in which it began.
+    lanes: BTreeSet<LaneId>,
+    /// True if an async call began outside of the polls of its cause.
+    is_apart: bool,
     /// The ticks in which an async call was polled.
     polled: u64,
     /// The place of its direct cause among the events.
@@ -62,15 +66,17 @@ impl Reference {
             files.filter(|path| path.extension().is_some_and(|end| end == "spy")).collect();
         let store = Store::open(&spy[0]).expect("it is a recording");
         assert_eq!((spy.len(), store.totals().folded, store.totals().lost), (1, 0, 0));
+        let polled_lanes = store.polled_lanes();
         let timed = |event: Event| {
             let is_async = store.site(event.site).is_some_and(|site| site.kind.name() == "async");
             let span = event.span.unwrap_or(0);
-            let polled = store
-                .polls(event.id)
-                .map_or(if is_async { span } else { 0 }, |polls| polls.busy_ticks);
+            let polls = store.polls(event.id);
+            let polled = polls.map_or(if is_async { span } else { 0 }, |polls| polls.busy_ticks);
+            let is_apart = polls.is_some_and(|polls| polls.is_apart);
+            let lanes = polled_lanes.get(&event.id).cloned().unwrap_or_default();
             let path = store.site_path(event.site).to_owned();
             let own = if is_async { polled } else { span } as i64;
-            Timed { own, path, is_async, polled, cause: None, event }
+            Timed { own, path, is_async, polled, lanes, is_apart, cause: None, event }
         };
         let events = store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX).events;
         let mut events: Vec<Timed> = events.into_iter().map(timed).collect();
@@ -224,19 +230,24 @@ impl Timed {
 }
 
 /// Takes the time of a call off the time that the call around it has for itself: the async call
-/// that is its cause, or else the nearest one in its lane. They come in the order of their starts.
+/// that is its cause and is polled in its lane, unless it is a spawned task, or else the nearest
+/// one in its lane. They come in the order of their starts.
 fn subtract_calls(events: &mut [Timed]) {
     let mut open: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for at in 0..events.len() {
-        let Timed { event, is_async, polled, cause, .. } = &events[at];
+        let Timed { event, is_async, polled, cause, is_apart, .. } = &events[at];
         let (start, is_async, spent) =
             (event.start, *is_async, if *is_async { *polled } else { event.span.unwrap_or(0) });
         let around = open.entry(event.lane).or_default();
         while around.last().is_some_and(|around| events[*around].end() <= start) {
             around.pop();
         }
-        let polling = cause
-            .filter(|cause| events[*cause].is_async && events[*cause].event.lane == event.lane);
+        let polling = cause.filter(|cause| {
+            let cause = &events[*cause];
+            let is_polled_here =
+                cause.event.lane == event.lane || cause.lanes.contains(&event.lane);
+            cause.is_async && is_polled_here && !is_apart
+        });
         let is_around = |caller: &usize| events[*caller].end() >= events[at].end();
         let caller = polling.filter(is_around).or(around.last().copied().filter(is_around));
         if !is_async {

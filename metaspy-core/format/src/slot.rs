@@ -342,7 +342,8 @@ pub enum Mark {
     Link = 0xF_FFFD,
     /// Announcements that a tap missed. Word 1: the event that reports them. Word 2: their number.
     Gap = 0xF_FFFC,
-    /// The polls of an async call. Word 1: event. Word 2: busy ticks. Word 3: number of polls.
+    /// The polls of an async call. Word 1: event. Word 2: busy ticks. Word 3: their number
+    /// ([`polls`]).
     Polls = 0xF_FFFB,
     /// The event was sent to another process as a cause. Word 1: event. Word 2: its span. Word 3:
     /// the low half of its trace. The start is the time of the sending.
@@ -358,6 +359,23 @@ pub enum Mark {
     /// site ([`folded_site`]). Word 2: the key of its subject. Word 3: its last word. The start is
     /// its own.
     Folded = 0xF_FFF7,
+    /// An async call is polled from now on in another lane than that in which it began: what it
+    /// causes there is inside its polls. Word 1: event.
+    Polled = 0xF_FFF6,
+}
+
+/// The bit of word 3 of a [`Mark::Polls`] of a call that is apart.
+const APART: u64 = 1 << 63;
+
+/// Word 3 of a [`Mark::Polls`]: the number of polls. A call is apart that began outside of the
+/// polls of its cause, as a spawned task does.
+pub const fn polls(polls: u64, is_apart: bool) -> u64 {
+    polls | if is_apart { APART } else { 0 }
+}
+
+/// The number of polls in word 3 of a [`Mark::Polls`], and whether the call is apart.
+pub const fn polls_of(word: u64) -> (u64, bool) {
+    (word & !APART, word & APART != 0)
 }
 
 impl Mark {
@@ -374,6 +392,7 @@ impl Mark {
             0xF_FFF9 => Some(Mark::Remote),
             0xF_FFF8 => Some(Mark::Open),
             0xF_FFF7 => Some(Mark::Folded),
+            0xF_FFF6 => Some(Mark::Polled),
             _ => None,
         }
     }

@@ -113,6 +113,10 @@ fn the_words_of_a_slot() {
     for site in 0xF_FFEF..=0xF_FFFF {
         page.value("mark", (format!("{site:x}"), Mark::from_site(site)));
     }
+    for word in [slot::polls(5, false), slot::polls(5, true)] {
+        page.word("polls", word);
+        page.value("polls of", slot::polls_of(word));
+    }
     for sequence in [1, 255, 0x3F_FFFF_FFFF, u64::MAX] {
         let running = slot::running(sequence, slot::held(slot::flags(7, true)));
         page.word("running", running);

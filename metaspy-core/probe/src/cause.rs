@@ -42,7 +42,8 @@ impl Cause {
     /// Names it as the cause of this thread's next events until the guard is dropped.
     #[inline]
     pub fn because(&self) -> NamedCause {
-        let mut named = NamedCause { ends: None, before: CauseBefore { event: 0, log: null() } };
+        let mut named =
+            NamedCause { ends: None, before: CauseBefore { event: 0, named: 0, log: null() } };
         let bits = core::ptr::from_ref(self).addr();
         if bits != NOTHING
             && let Some(adapter) = adapter()

@@ -397,7 +397,7 @@ extern "C" fn carried() -> u64 {
 
 extern "C" fn because(cause: u64, before: &mut CauseBefore) -> bool {
     let Some(event) = Carried::from_bits(cause).event() else { return false };
-    *before = recorder::Current::enter(event.raw()).into_raw();
+    *before = recorder::Current::name(event.raw()).into_raw();
     true
 }
 

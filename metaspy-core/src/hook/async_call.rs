@@ -2,6 +2,7 @@
 //! is polled.
 
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
 use metaspy_probe::Seen;
@@ -10,11 +11,11 @@ use crate::arm::Config;
 use crate::arm::with_plan;
 use crate::clock;
 use crate::event::Outcome;
-use crate::format::slot::Mark;
+use crate::format::slot::{self, Mark};
 use crate::hook::details::{Reify, Returned, Shown};
 use crate::hook::handler::{self, Open};
 use crate::method_profilers::AsyncCall as ProfiledCall;
-use crate::recorder::{self, Begun, Current};
+use crate::recorder::{self, Begun, Current, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
 use crate::subject::receiver;
@@ -50,6 +51,9 @@ pub struct AsyncCall {
     polls: u64,
     busy: u64,
     started: bool,
+    lanes: Lanes,
+    /// True if it began outside of the polls of its cause.
+    is_apart: bool,
     /// Its arguments, until it begins.
     shown: Shown,
     /// The view that handlers had of the call, for handlers that run after it.
@@ -85,6 +89,8 @@ impl AsyncCall {
             polls: 0,
             busy: 0,
             started: false,
+            lanes: Lanes::NONE,
+            is_apart: false,
             shown,
             open: None,
             profiled,
@@ -133,6 +139,10 @@ impl AsyncCall {
         self.subject = subject;
         self.begun = call.into_begun();
         self.open = handler::take(self.begun.id).map(Box::new);
+        let lane = recorder::own_lane();
+        self.is_apart =
+            self.begun.before != 0 && lane.named_cause.load(Relaxed) == self.begun.before;
+        self.lanes = Lanes::of_begin(lane);
         if self.begun.id < recorder::LOST && self.begun.id != 0 {
             // Between polls the thread is in whatever it was in before.
             recorder::swap_current(self.begun.before);
@@ -147,6 +157,14 @@ impl AsyncCall {
         let has_event = self.begun.id != 0 && self.begun.id < recorder::LOST;
         let current = has_event.then(|| Current::enter_call(&self.begun));
         let from = clock::now();
+        let lane = recorder::own_lane();
+        if has_event
+            && !self.lanes.know(lane)
+            && lane.writes_log_of(self.begun.about)
+            && recorder::mark_at(from, Mark::Polled, self.begun.id, [0, 0], &[]).is_some()
+        {
+            self.lanes.add(lane);
+        }
         if let Profiled::Call(profiled) = &mut self.profiled {
             profiled.resume();
         }
@@ -189,10 +207,14 @@ impl AsyncCall {
             recorder::end(recorder::own_lane(), &begun, site, self.subject.key, outcome);
         } else {
             let now = clock::now();
-            let mut marked =
-                recorder::mark_at(now, Mark::Polls, begun.id, [self.busy, self.polls], &[])
-                    .is_some();
-            marked |= self.open.as_ref().is_some_and(|open| open.write_return(now));
+            let polls = slot::polls(self.polls, self.is_apart);
+            let mut marked = false;
+            // In another recording the same number is another event.
+            if recorder::own_lane().writes_log_of(begun.about) {
+                let words = [self.busy, polls];
+                marked = recorder::mark_at(now, Mark::Polls, begun.id, words, &[]).is_some();
+                marked |= self.open.as_ref().is_some_and(|open| open.write_return(now));
+            }
             recorder::end_apart(
                 recorder::own_lane(),
                 now,
@@ -207,6 +229,42 @@ impl AsyncCall {
             handler::finish(*open, outcome);
         }
     }
+}
+
+/// The lanes that a call was polled in, by their numbers: the one in which it began, and the last
+/// few others. What a call causes in a lane is found inside its polls if that lane has a mark.
+struct Lanes {
+    first: u16,
+    others: [u16; LANES],
+    /// The place of the next other one.
+    next: u8,
+}
+
+/// Other lanes that a call remembers. One that comes back later is marked again.
+const LANES: usize = 6;
+
+impl Lanes {
+    const NONE: Self = Lanes { first: 0, others: [0; LANES], next: 0 };
+
+    fn of_begin(lane: &Lane) -> Self {
+        Lanes { first: number_of(lane), ..Lanes::NONE }
+    }
+
+    /// True if the call was polled in this lane before.
+    fn know(&self, lane: &Lane) -> bool {
+        let lane = number_of(lane);
+        self.first == lane || self.others.contains(&lane)
+    }
+
+    fn add(&mut self, lane: &Lane) {
+        self.others[usize::from(self.next)] = number_of(lane);
+        self.next = (self.next + 1) % LANES as u8;
+    }
+}
+
+/// The number of a lane; 0 = it has none.
+fn number_of(lane: &Lane) -> u16 {
+    lane.row.load(Relaxed) as u16
 }
 
 impl Drop for AsyncCall {

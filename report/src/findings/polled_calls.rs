@@ -97,7 +97,7 @@ impl PolledCalls {
                 let has_neighbours = lanes.get(&it.lane).copied().unwrap_or(0) > causes;
                 in_poll = Some(CallInPoll { site: cause.site, has_neighbours });
             }
-            if let Some(polls) = polls {
+            if let Some(polls) = polls.filter(|polls| !polls.is_apart) {
                 cause.inner_polls += polls.polls;
                 cause.inner_busy += polls.busy_ticks;
             }

@@ -16,6 +16,9 @@ const DEPTH: usize = 12;
 /// Maximum number of causes that are followed from a linked event.
 const CAUSES: usize = 64;
 
+/// Maximum number of async effects whose polls are looked up, because that is a search.
+const POLLS: usize = 400;
+
 /// Effects of an event.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
@@ -25,8 +28,11 @@ pub struct Effects {
     pub by_site: Vec<(metaspy_probe::SiteId, usize)>,
     /// Number of direct effects.
     pub direct: usize,
-    /// Ticks of the direct effects on the same lane.
+    /// Ticks of the direct effects inside the event: those on the same lane, and those of an async
+    /// call that are polled inside it.
     pub ticks: u64,
+    /// True if more of them may be inside the event: it is polled, and caused calls on other lanes.
+    pub is_least: bool,
     /// Number of direct effects that are not in the tree.
     pub further: usize,
     /// Part of the recording that was searched.
@@ -110,6 +116,11 @@ impl Tree {
     }
 }
 
+/// Returns true for an async call or a span, whose time is that of its polls or entries.
+fn is_entered(store: &Store, event: &Event) -> bool {
+    store.site(event.site).is_some_and(|site| site.kind.is_entered())
+}
+
 /// Reads the effects of an event, from its lane and from the index of all lanes.
 pub fn read(
     store: &Store,
@@ -130,14 +141,28 @@ pub fn read(
     };
     let direct = of(id);
     let mut answer = Effects { direct: direct.len(), reach, ..Effects::default() };
-    let lane = store.event(id).map(|event| event.lane);
+    let of_event = store.event(id);
+    let is_polled = of_event.is_some_and(|event| is_entered(store, &event));
+    let lane = of_event.map(|event| event.lane);
+    let mut looked_up = 0;
     for event in direct.iter().filter_map(|&id| store.event(id)) {
         match answer.by_site.iter_mut().find(|(site, _)| *site == event.site) {
             Some((_, count)) => *count += 1,
             None => answer.by_site.push((event.site, 1)),
         }
-        if Some(event.lane) == lane && event.cause == Some(id) {
-            answer.ticks += event.span.unwrap_or(0);
+        if event.cause != Some(id) {
+            continue;
+        }
+        let is_here = Some(event.lane) == lane;
+        if !is_entered(store, &event) {
+            answer.ticks += event.span.filter(|_| is_here).unwrap_or(0);
+            answer.is_least |= is_polled && !is_here;
+        } else if looked_up == POLLS || progress.is_stopped() {
+            answer.is_least = true;
+        } else {
+            looked_up += 1;
+            let polls = store.polls(event.id).filter(|polls| !polls.is_apart);
+            answer.ticks += polls.map_or(0, |polls| polls.busy_ticks);
         }
     }
     // Sites with equal counts keep the order of time.

@@ -68,6 +68,7 @@ pub struct Adapter {
 #[expect(missing_docs)]
 pub struct CauseBefore {
     pub event: u64,
+    pub named: u64,
     pub log: *const (),
 }
 

@@ -5,13 +5,15 @@
 
 mod all_marks;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::Store;
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::names::sanitise::sanitised;
 use crate::ring::blocks::{Block, MarkSlot};
 use crate::store::lanes::LaneBlocks;
 use metaspy_format::detail::{self, Detail};
-use metaspy_format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
+use metaspy_format::slot::{self, DETAIL_MAX, Mark, SPAN_MAX};
 use metaspy_probe::{SiteId, SiteKind};
 
 pub use all_marks::AllMarks;
@@ -23,6 +25,8 @@ pub struct Polls {
     pub busy_ticks: u64,
     /// Number of polls or entries.
     pub polls: u64,
+    /// True for an async call that began outside of the polls of its cause, as a spawned task does.
+    pub is_apart: bool,
 }
 
 /// Marks that were written about an event while it ran.
@@ -136,6 +140,24 @@ impl Store {
         polls.or_else(|| self.entered_once(&event))
     }
 
+    /// Returns the lanes in which async calls were polled, beside those in which they began. Reads
+    /// all blocks once.
+    pub fn polled_lanes(&self) -> BTreeMap<EventId, BTreeSet<LaneId>> {
+        let mut lanes = BTreeMap::<EventId, BTreeSet<LaneId>>::new();
+        let ring = self.ring();
+        let mut block = Block::boxed();
+        for place in ring.units().into_iter().flat_map(|unit| unit.places(ring)) {
+            if !ring.load(place, &mut block) {
+                continue;
+            }
+            let polled = block.marks().filter(|mark| mark.mark == Mark::Polled);
+            for id in polled.filter_map(|mark| EventId::from_raw(mark.event)) {
+                lanes.entry(id).or_default().insert(LaneId(block.head.lane));
+            }
+        }
+        lanes
+    }
+
     /// Returns a single entry for a span that ended without a mark: it was entered once, for all of
     /// its time.
     fn entered_once(&self, event: &Event) -> Option<Polls> {
@@ -143,7 +165,7 @@ impl Store {
             !matches!(event.outcome, Outcome::Running | Outcome::Instant | Outcome::Moved);
         let is_span = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Span);
         let busy_ticks = event.span.filter(|_| is_over && is_span && !event.has_details_at_end());
-        busy_ticks.map(|busy_ticks| Polls { busy_ticks, polls: 1 })
+        busy_ticks.map(|busy_ticks| Polls { busy_ticks, polls: 1, is_apart: false })
     }
 
     /// Returns the times at which an event was sent to other processes while its lane was in it.
@@ -275,7 +297,15 @@ fn about(block: &Block, id: EventId, each: &mut impl FnMut(&MarkSlot<'_>)) {
 
 /// Returns the polls that a mark has.
 fn polls_in(mark: &MarkSlot<'_>) -> Option<Polls> {
-    (mark.mark == Mark::Polls).then(|| Polls { busy_ticks: mark.words[0], polls: mark.words[1] })
+    (mark.mark == Mark::Polls).then(|| Polls::of(mark))
+}
+
+impl Polls {
+    /// Returns the polls in a [`Mark::Polls`].
+    pub(crate) fn of(mark: &MarkSlot<'_>) -> Self {
+        let (polls, is_apart) = slot::polls_of(mark.words[1]);
+        Polls { busy_ticks: mark.words[0], polls, is_apart }
+    }
 }
 
 /// Adds the details in a mark, up to the maximum.

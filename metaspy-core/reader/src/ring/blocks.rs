@@ -146,6 +146,16 @@ impl<'a> Ring<'a> {
         is_there && block.first < BLOCK_SLOTS
     }
 
+    /// Returns an async call that is stored and has ended, and the tick of its end. Without an end
+    /// it has no time of its own yet.
+    pub fn polled(self, folds: &Folds, id: EventId) -> Option<(Head, Slot, u64)> {
+        let (head, slot) = self.peek(id)?;
+        let is_stored = !head.is_kept && folds.first_stored(id.sequence()) <= id.slot();
+        let began = head.base.saturating_add(slot.start);
+        let end = slot.span().filter(|_| is_stored).map(|span| began.saturating_add(span))?;
+        Some((head, slot, end))
+    }
+
     /// Returns the event with this id, if its slot is committed. The id must begin a slot, as the
     /// causes in a log do.
     pub fn peek(self, id: EventId) -> Option<(Head, Slot)> {

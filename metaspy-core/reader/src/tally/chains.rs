@@ -6,10 +6,11 @@ use std::collections::HashMap;
 
 use crate::Store;
 use crate::causes::reasons::{FIRST_SPECIAL, GONE, Inheritance, NOTHING, Reasons};
+use crate::details::Polls;
 use crate::event::EventId;
 use crate::filter::Filter;
-use crate::ring::blocks::{Block, Record, Slot};
-use crate::tally::self_time::{NO_ROW, SelfTimes};
+use crate::ring::blocks::{Block, Head, Record, Slot};
+use crate::tally::self_time::{NO_ROW, Polled, SelfTimes};
 use metaspy_format::slot::{self, Mark, SPAN_MAX};
 use metaspy_probe::SiteId;
 
@@ -92,12 +93,28 @@ impl Store {
         // The sums are indexed by chain. `own` is a two's complement while inner events come before
         // outer events.
         let mut sums: Vec<(u64, u64)> = Vec::new();
-        let add_self = |sums: &mut [(u64, u64)], row: u32, around: u32, ticks: u64| {
+        let add_self = |sums: &mut Vec<(u64, u64)>, row: u32, around: u32, ticks: u64| {
             if let Some((_, own)) = sums.get_mut(row as usize) {
                 *own = own.wrapping_add(ticks);
             }
-            if let Some((_, own)) = sums.get_mut(around as usize) {
+            // An async call may be scanned after those inside its polls.
+            if around != NO_ROW {
+                sums.resize(sums.len().max(around as usize + 1), (0, 0));
+                let (_, own) = &mut sums[around as usize];
                 *own = own.wrapping_sub(ticks);
+            }
+        };
+        let add_polls = |sums: &mut Vec<(u64, u64)>, call: Polled, polls: Polls| {
+            add_self(sums, call.row, call.around(polls), polls.busy_ticks);
+        };
+        let mut row_of = |head: &Head, slot: &Slot| {
+            if !matcher.matches(ring, head, slot, &mut memory) {
+                return NO_ROW;
+            }
+            match reasons.inherited(ring, head.id(slot.slot), slot, &tree) {
+                // The event is its own cause, so the recording is damaged.
+                FIRST_SPECIAL.. => tree.passed(slot, GONE),
+                chain => chain,
             }
         };
         let mut tested = 0;
@@ -121,13 +138,20 @@ impl Store {
                 let slot = match record {
                     Record::Event(slot) => slot,
                     Record::Mark(mark) => {
-                        let id = mark.event;
-                        let ticks = mark.words[0];
-                        if mark.mark == Mark::Polls {
-                            match self_times.polled(id) {
-                                Some(call) => add_self(&mut sums, call.row, call.around, ticks),
-                                None => self_times.keep_polls(id, ticks),
+                        match mark.mark {
+                            Mark::Polls => match self_times.polled(mark.event) {
+                                Some(call) => add_polls(&mut sums, call, Polls::of(&mark)),
+                                None => self_times.keep_polls(mark.event, Polls::of(&mark)),
+                            },
+                            Mark::Polled => {
+                                let id = EventId::from_raw(mark.event);
+                                let call = id.and_then(|id| ring.polled(&folds, id));
+                                if let (Some(id), Some((of, slot, end))) = (id, call) {
+                                    let now = head.base.saturating_add(mark.start);
+                                    self_times.poll_here(id, now, end, row_of(&of, &slot));
+                                }
                             }
+                            _ => {}
                         }
                         continue;
                     }
@@ -138,15 +162,7 @@ impl Store {
                     Some(SPAN_MAX) => self.event(id).and_then(|event| event.span),
                     span => span,
                 };
-                let row = if matcher.matches(ring, &head, &slot, &mut memory) {
-                    match reasons.inherited(ring, id, &slot, &tree) {
-                        // The event is its own cause, so the recording is damaged.
-                        FIRST_SPECIAL.. => tree.passed(&slot, GONE),
-                        chain => chain,
-                    }
-                } else {
-                    NO_ROW
-                };
+                let row = row_of(&head, &slot);
                 if row != NO_ROW {
                     sums.resize(sums.len().max(row as usize + 1), (0, 0));
                     sums[row as usize].0 += 1;
@@ -159,8 +175,8 @@ impl Store {
                 let around = self_times.enter(id, start, &slot, span, row, true);
                 if !is_polled {
                     add_self(&mut sums, row, around, span.unwrap_or(0));
-                } else if let Some((call, ticks)) = self_times.polled_early(id) {
-                    add_self(&mut sums, call.row, call.around, ticks);
+                } else if let Some((call, polls)) = self_times.polled_early(id) {
+                    add_polls(&mut sums, call, polls);
                 }
             }
         }

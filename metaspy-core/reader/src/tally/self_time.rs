@@ -2,10 +2,16 @@
 //!
 //! A duration is subtracted from the nearest event around it in the same lane. Nesting is read from
 //! the lane, because a named cause can be anywhere. The thread of an async call or a span may do
-//! unrelated work in its time, so such an event is around another only if it is its cause.
+//! unrelated work in its time, so such an event is around another only if it is its cause, and is
+//! polled in the lane of the other one: it began there, or a mark says so. A spawned task is not
+//! inside the polls of its cause, and says so in the mark of its polls. Not known are a sync call in
+//! a spawned future without an async call of its own, which counts as inside its cause where that is
+//! polled in the same lane; calls inside a span in other lanes than that of its begin; and how long
+//! an async call was polled inside a sync call of another lane, which keeps that time.
 
 use std::collections::HashMap;
 
+use crate::details::Polls;
 use crate::event::{EventId, Outcome};
 use crate::ring::blocks::{Head, Ring, Slot};
 
@@ -30,12 +36,21 @@ pub(crate) struct Polled {
     /// Its row if the call has a self time.
     pub self_row: u32,
     /// Row of the event around it.
-    pub around: u32,
+    around: u32,
+    /// Row of the sync event around it, if it is not inside the polls of its cause.
+    around_apart: u32,
     /// Lane in which it began.
     lane: u32,
     end: u64,
     /// True if the time has arrived.
     is_added: bool,
+}
+
+impl Polled {
+    /// Returns the row from whose self time these polls of it are subtracted.
+    pub(crate) fn around(&self, polls: Polls) -> u32 {
+        if polls.is_apart { self.around_apart } else { self.around }
+    }
 }
 
 /// Call that began in a block that is not stored, and was open when the first stored block began.
@@ -51,6 +66,10 @@ struct Outside {
 struct Nest {
     /// Open events, innermost last. No event ends after the event before it.
     open: Vec<Open>,
+    /// Async calls that began in other lanes and are polled in this one.
+    polled_here: HashMap<u64, Open>,
+    /// Tick before which none of these ends, if they are as many as there may be.
+    full_until: u64,
     /// Calls from outside the stored blocks, outermost first.
     outside: Vec<Outside>,
     /// True if some calls that began outside are not known.
@@ -69,8 +88,8 @@ pub(crate) struct SelfTimes<'a> {
     nest: Nest,
     /// Async calls of all lanes: the mark of the polls is in the lane in which a call ended.
     polled: HashMap<u64, Polled>,
-    /// Ticks inside the polls of calls that were not scanned yet: their lanes' blocks come later.
-    early: HashMap<u64, u64>,
+    /// Polls of calls that were not scanned yet: their lanes' blocks come later.
+    early: HashMap<u64, Polls>,
     exact: bool,
 }
 
@@ -179,23 +198,38 @@ impl<'a> SelfTimes<'a> {
         Some(call)
     }
 
-    /// Keeps the ticks inside the polls of an async call that was not scanned yet.
-    pub(crate) fn keep_polls(&mut self, id: u64, ticks: u64) {
+    /// Keeps the polls of an async call that was not scanned yet.
+    pub(crate) fn keep_polls(&mut self, id: u64, polls: Polls) {
         let has_room = self.early.len() < DEPTH_MAX;
         self.exact &= has_room;
-        self.early.extend(has_room.then_some((id, ticks)));
+        self.early.extend(has_room.then_some((id, polls)));
     }
 
-    /// Returns the rows of an async call that was entered, and the ticks that were kept for it.
+    /// Records that an async call is polled in this lane, in which it did not begin. `row` is its
+    /// row, if it has a self time.
+    pub(crate) fn poll_here(&mut self, id: EventId, now: u64, end: u64, row: u32) {
+        let Nest { polled_here, full_until, .. } = &mut self.nest;
+        if polled_here.len() >= DEPTH_MAX && now >= *full_until {
+            polled_here.retain(|_, call| call.end > now);
+            *full_until = polled_here.values().map(|call| call.end).min().unwrap_or(0);
+        }
+        if polled_here.len() < DEPTH_MAX || polled_here.contains_key(&id.raw()) {
+            polled_here.insert(id.raw(), Open { end, row });
+        } else {
+            self.exact = false;
+        }
+    }
+
+    /// Returns the rows of an async call that was entered, and the polls that were kept for it.
     #[inline]
-    pub(crate) fn polled_early(&mut self, id: EventId) -> Option<(Polled, u64)> {
+    pub(crate) fn polled_early(&mut self, id: EventId) -> Option<(Polled, Polls)> {
         if self.early.is_empty() {
             return None;
         }
-        let ticks = self.early.remove(&id.raw())?;
+        let polls = self.early.remove(&id.raw())?;
         let call = self.polled.get_mut(&id.raw())?;
         call.is_added = true;
-        Some((*call, ticks))
+        Some((*call, polls))
     }
 
     /// Enters an event, which has a self time or not. Returns the row of the event around it, from
@@ -223,11 +257,12 @@ impl<'a> SelfTimes<'a> {
             None => return NO_ROW,
         };
         let around = self.around(slot.cause, end);
+        let around_apart = self.around_in_lane(end);
         if self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
             self.poll(
                 id.raw(),
                 start,
-                Polled { row, self_row, around, lane: self.at, end, is_added: false },
+                Polled { row, self_row, around, around_apart, lane: self.at, end, is_added: false },
             );
         } else if self.nest.open.len() < DEPTH_MAX {
             // An inner event ends with the outer event at the latest, even if its own end was not
@@ -256,6 +291,18 @@ impl<'a> SelfTimes<'a> {
         {
             return call.self_row;
         }
+        if !self.nest.polled_here.is_empty()
+            && let Some(call) = self.nest.polled_here.get(&cause)
+            && call.end >= end
+        {
+            return call.row;
+        }
+        self.around_in_lane(end)
+    }
+
+    /// Returns the row of the nearest sync event of the lane that surrounds one with this end.
+    #[inline(always)]
+    fn around_in_lane(&self, end: u64) -> u32 {
         match self.nest.open.last() {
             Some(top) if top.end >= end => top.row,
             _ => NO_ROW,

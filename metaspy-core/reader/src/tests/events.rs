@@ -92,7 +92,7 @@ fn marks_of_the_end_are_found() {
     let store = writer.store();
     assert_eq!(store.links(call), [link]);
     assert_eq!(store.gap(call), Some(3));
-    assert_eq!(store.polls(call), Some(Polls { busy_ticks: 77, polls: 5 }));
+    assert_eq!(store.polls(call), Some(Polls { busy_ticks: 77, polls: 5, is_apart: false }));
     assert_eq!(store.effects(call).len(), 500);
     assert_eq!(store.event(long).and_then(|event| event.span), Some(SPAN_MAX + 4_990));
     assert_eq!(store.lanes()[0].name, "main");
@@ -113,7 +113,10 @@ fn marks_of_an_async_call_that_ended_on_another_thread_are_found() {
         writer.event(Draft { start: 11_000 + start, ..Draft::default() });
     }
     for _ in 0..2 {
-        assert_eq!(writer.store().polls(call), Some(Polls { busy_ticks: 9, polls: 2 }));
+        assert_eq!(
+            writer.store().polls(call),
+            Some(Polls { busy_ticks: 9, polls: 2, is_apart: false })
+        );
         writer.summarise();
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::causes::roots::Roots;
-use crate::event::{EventId, Outcome};
+use crate::event::{EventId, LaneId, Outcome};
 use crate::ring::folds::Folds;
 use crate::ring::links::Links;
 use crate::tally::aggregate::Aggregation;
@@ -12,7 +12,7 @@ use crate::testing::Draft;
 use crate::{By, ChainFrame, DetailLevel, Filter, Scope, Store, Tally};
 use metaspy_format::arena::Entry;
 use metaspy_format::row::{self, Who};
-use metaspy_format::slot::{Mark, SPAN_MAX};
+use metaspy_format::slot::{self, Mark, SPAN_MAX};
 use metaspy_probe::{SiteId, SiteKind};
 
 use super::tally::{row, who};
@@ -147,6 +147,52 @@ fn polls_of_an_async_call_that_ended_on_another_thread_are_its_time() {
             .map(|it| it.self_ticks)
     };
     assert_eq!([1, 9, 2].map(of), [Some(900), Some(70), Some(30)]);
+}
+
+#[test]
+fn calls_inside_the_polls_of_an_async_call_are_no_part_of_its_own_time_on_any_thread() {
+    let mut writer = scene(3);
+    writer.entry(Entry::Site, 9, &[SiteKind::Async as u64, 0], &["app::serve", "src/lib.rs", ""]);
+    writer.entry(Entry::Site, 10, &[SiteKind::Async as u64, 0], &["app::read", "src/lib.rs", ""]);
+    let mut call = |site, lane, [start, span]: [u64; 2], cause| {
+        writer.event(Draft { site, lane, start, span: Some(span), cause, ..Draft::default() })
+    };
+    let serve = call(9, 2, [0, 1_000], None);
+    let in_first_lane = call(2, 0, [600, 30], Some(serve));
+    writer.mark(1, 100, Mark::Polled, [serve.raw(), 0, 0]);
+    let mut call = |site, [start, span]: [u64; 2], cause| {
+        let draft = Draft { site, lane: 1, start, span: Some(span), ..Draft::default() };
+        writer.event(Draft { cause: Some(cause), ..draft })
+    };
+    let read = call(10, [110, 300], serve);
+    call(2, [120, 30], read);
+    // A task that it spawned, in a lane in which it is polled.
+    let spawned = call(10, [420, 100], serve);
+    call(2, [600, 30], serve);
+    let polls = [
+        (1, 410, read, 200, 2),
+        (1, 520, spawned, 50, slot::polls(1, true)),
+        (0, 1_000, serve, 500, 3),
+    ];
+    for (lane, tick, call, busy, polls) in polls {
+        writer.has_mark_at_end(call);
+        writer.mark(lane, tick, Mark::Polls, [call.raw(), busy, polls]);
+    }
+    let store = writer.store();
+    let rows = store.tally(By::Site, &Scope::default()).rows;
+    let own = |site| {
+        rows.iter()
+            .find(|row| row.site == Some(SiteId(site)))
+            .and_then(|row| row.measure.self_ticks)
+    };
+    // Nothing says that it is polled in the first lane, where it caused a call.
+    assert_eq!([9, 10, 2].map(own), [Some(500 - 200 - 30), Some(200 - 30 + 50), Some(90)]);
+    let chains = store.chains(&Filter::all(), |_, _| true).expect("it goes on");
+    let own: u64 = chains.chains.iter().map(|chain| chain.self_ticks).sum();
+    assert_eq!(own, 500 + 50 + store.event(in_first_lane).and_then(|it| it.span).unwrap_or(0));
+    assert_eq!(store.polled_lanes(), [(serve, [LaneId(1)].into())].into());
+    let is_apart = |call| store.polls(call).map(|polls| (polls.polls, polls.is_apart));
+    assert_eq!([serve, spawned].map(is_apart), [Some((3, false)), Some((1, true))]);
 }
 
 #[test]

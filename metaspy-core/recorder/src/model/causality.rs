@@ -18,7 +18,7 @@ pub fn current() -> Option<EventId> {
 /// cause.
 #[must_use = "the cause is named until the guard is dropped"]
 pub fn because(cause: EventId) -> Because {
-    Because { _current: recorder::Current::enter(cause.raw()) }
+    Because { _current: recorder::Current::name(cause.raw()) }
 }
 
 /// The current event of this thread, to be named as the cause in another task or thread.

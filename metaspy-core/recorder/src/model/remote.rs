@@ -122,7 +122,7 @@ pub fn from_remote(text: &str) -> FromRemote {
     };
     let high = (parent.trace >> 64) as u64;
     let noted = recorder::mark(Mark::Remote, high, [parent.span, parent.trace as u64], &[]);
-    FromRemote { _current: noted.map(recorder::Current::enter) }
+    FromRemote { _current: noted.map(recorder::Current::name) }
 }
 
 /// A named cause in another process; see [`from_remote`].

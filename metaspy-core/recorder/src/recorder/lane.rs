@@ -60,6 +60,9 @@ pub struct Lane {
     /// The event that this thread is in; 0 = none, [`EARLIER`](slot::EARLIER) = a call of an
     /// earlier file of the rotation.
     pub current: AtomicU64,
+    /// The event that was named as the current one and does not run here, such as the cause of a
+    /// spawned task; 0 = none.
+    pub named_cause: AtomicU64,
     /// The outermost of those calls; 0 = not known.
     outermost: AtomicU64,
     /// When this lane last looked at the clock, as word 0 of a slot has it.
@@ -105,6 +108,7 @@ impl Lane {
             held: AtomicU64::new(0),
             outliving: OutlivingEvents::none(),
             current: AtomicU64::new(0),
+            named_cause: AtomicU64::new(0),
             outermost: AtomicU64::new(0),
             stamp: AtomicU64::new(0),
             seen: AtomicU64::new(0),
@@ -495,29 +499,45 @@ pub fn lane_level() -> u8 {
 #[derive(Debug)]
 pub struct Current {
     before: u64,
+    /// The one that was named before.
+    named: u64,
     /// The log of the lane then.
     log: *const Log,
     _thread: std::marker::PhantomData<*const ()>,
 }
 
 impl Current {
+    /// Names an event, wherever it runs. The event that this thread is in already runs here.
+    #[inline]
+    pub fn name(event: u64) -> Self {
+        let lane = own_lane();
+        let is_here = lane.current.load(Relaxed) == event;
+        Current::enter(event, if is_here { lane.named_cause.load(Relaxed) } else { event })
+    }
+
     /// A lane that meets a log is in no event: it has to meet it before, not afterwards.
     #[inline]
-    pub fn enter(event: u64) -> Self {
+    fn enter(event: u64, named: u64) -> Self {
         // A lane that joins a log begins with nothing around it: it must not do so only after the
         // cause was named.
         join_current();
-        let log = own_lane().log.load(Relaxed);
-        Current { before: swap_current(event), log, _thread: std::marker::PhantomData }
+        let lane = own_lane();
+        let log = lane.log.load(Relaxed);
+        let before = lane.named_cause.load(Relaxed);
+        lane.named_cause.store(named, Relaxed);
+        Current {
+            before: swap_current(event),
+            named: before,
+            log,
+            _thread: std::marker::PhantomData,
+        }
     }
-}
 
-impl Current {
     /// Returns the cause before in the form that [`Current::from_raw`] takes.
     #[inline]
     pub fn into_raw(self) -> CauseBefore {
         let current = ManuallyDrop::new(self);
-        CauseBefore { event: current.before, log: current.log.cast() }
+        CauseBefore { event: current.before, named: current.named, log: current.log.cast() }
     }
 
     /// Restores a value that [`Current::into_raw`] returned.
@@ -526,10 +546,15 @@ impl Current {
     /// Only the same thread may call it, and once.
     #[inline]
     pub unsafe fn from_raw(before: &CauseBefore) -> Self {
-        Current { before: before.event, log: before.log.cast(), _thread: std::marker::PhantomData }
+        Current {
+            before: before.event,
+            named: before.named,
+            log: before.log.cast(),
+            _thread: std::marker::PhantomData,
+        }
     }
 
-    /// As [`Current::enter`], with the event of a call. If another log is written by now the event
+    /// Goes into the event of a call that runs here. If another log is written by now the event
     /// is none of its own, and the thread is in nothing, or in an event of an earlier file.
     #[inline]
     pub fn enter_call(begun: &Begun) -> Self {
@@ -540,14 +565,16 @@ impl Current {
                 earlier_cause(log)
             }
         });
-        Current::enter(event)
+        Current::enter(event, 0)
     }
 }
 
 impl Drop for Current {
     #[inline]
     fn drop(&mut self) {
-        let log = own_lane().log.load(Relaxed);
+        let lane = own_lane();
+        let log = lane.log.load(Relaxed);
+        lane.named_cause.store(self.named, Relaxed);
         // In another recording the thread is in nothing that began before it. Without one, only a
         // cause was named.
         if self.log.is_null() || std::ptr::eq(log, self.log) {

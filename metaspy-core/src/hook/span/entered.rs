@@ -22,6 +22,8 @@ struct Stay {
     about: About,
     /// The event that the thread was in before.
     before: u64,
+    /// The cause that was named before.
+    named_cause: u64,
     /// When it was entered; 0 = its time is not measured, or measured further out.
     from: u64,
     /// A panic was under way.
@@ -60,11 +62,15 @@ pub(super) fn enter(lane: &Lane, event: u64, about: About) {
         let is_within = stays.iter().any(|stay| stay.is_in(event, about) && stay.from != 0);
         let is_written = lane.writes_log_of(about);
         let before = lane.current.load(Relaxed);
+        let named_cause = lane.named_cause.load(Relaxed);
         let from = if about.timed() && !is_within { clock::now() } else { 0 };
-        stays.push(Stay { event, about, before, from, panicking: std::thread::panicking() });
+        let panicking = std::thread::panicking();
+        stays.push(Stay { event, about, before, named_cause, from, panicking });
         // Where its recording is not the current one any more, nothing may hang under it.
         if is_written {
             lane.current.store(event, Relaxed);
+            // What begins now is inside this span, also where it was named as a cause.
+            lane.named_cause.store(0, Relaxed);
         }
     });
 }
@@ -81,6 +87,7 @@ pub(super) fn leave(lane: &Lane, event: u64, about: About) -> Option<Stayed> {
         };
         if lane.current.load(Relaxed) == event && lane.is_in_log_of(about) {
             lane.current.store(stay.before, Relaxed);
+            lane.named_cause.store(stay.named_cause, Relaxed);
         }
         let busy = if stay.from != 0 { now.saturating_sub(stay.from) } else { 0 };
         Some(Stayed { busy, unwound: std::thread::panicking() && !stay.panicking })
@@ -94,6 +101,7 @@ fn out_of_order(stays: &mut Vec<Stay>, event: u64, about: About) -> Option<Stay>
     let left = stays.remove(at);
     if let Some(above) = stays[at..].iter_mut().find(|above| above.before == event) {
         above.before = left.before;
+        above.named_cause = left.named_cause;
     }
     Some(left)
 }

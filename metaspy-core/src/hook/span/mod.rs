@@ -50,7 +50,7 @@ impl Cause {
 
 #[cold]
 fn within<R>(event: u64, begin: impl FnOnce() -> R) -> R {
-    let _current = Current::enter(event);
+    let _current = Current::name(event);
     begin()
 }
 
@@ -270,7 +270,9 @@ impl SpanCall {
             let ended = if about.timed() { clock::now() } else { 0 };
             let (busy, entered) = self.here.with(&self.elsewhere);
             let idle = ended.saturating_sub(begun.start).saturating_sub(busy);
-            let marked = is_polled || entered != 1 || idle >= IDLE_MIN || fields.is_some();
+            let is_needed = is_polled || entered != 1 || idle >= IDLE_MIN || fields.is_some();
+            // In another recording the same number is another event.
+            let marked = is_needed && lane.writes_log_of(about);
             if marked {
                 let now = if ended != 0 { ended } else { clock::now() };
                 // One that finds no room is counted, and that it is missing can be seen.

@@ -2,6 +2,7 @@
 
 use std::{hint, mem};
 
+use crate::details::Polls;
 use crate::event::EventId;
 use crate::ring::blocks::{Block, Head, MarkSlot, Record, Slot};
 use crate::ring::counts::Levels;
@@ -121,9 +122,14 @@ impl<'a> Aggregation<'a> {
                         }
                         Mark::Folded => self.folded(worker, &head, &mark),
                         Mark::Polls => match self_times.polled(mark.event) {
-                            Some(call) => self.add_polls(worker, mark.event, call, mark.words[0]),
-                            None => self_times.keep_polls(mark.event, mark.words[0]),
+                            Some(call) => {
+                                self.add_polls(worker, mark.event, call, Polls::of(&mark));
+                            }
+                            None => self_times.keep_polls(mark.event, Polls::of(&mark)),
                         },
+                        Mark::Polled => {
+                            self.poll_here(worker, &mark, head.base.saturating_add(mark.start));
+                        }
                         _ => {}
                     }
                     continue;
@@ -144,8 +150,8 @@ impl<'a> Aggregation<'a> {
             let is_inside = self_times.is_inside(slot.cause, row);
             if is_async {
                 worker.part.add_wall(row, span);
-                if let Some((call, ticks)) = self_times.polled_early(head.id(slot.slot)) {
-                    self.add_polls(worker, head.id(slot.slot).raw(), call, ticks);
+                if let Some((call, polls)) = self_times.polled_early(head.id(slot.slot)) {
+                    self.add_polls(worker, head.id(slot.slot).raw(), call, polls);
                 }
             }
             if head.is_kept {
@@ -193,14 +199,25 @@ impl<'a> Aggregation<'a> {
         }
     }
 
+    /// Notes that an async call is polled in this lane from now on.
+    #[cold]
+    fn poll_here(&self, worker: &mut Worker<'a>, mark: &MarkSlot<'_>, now: u64) {
+        let Some(id) = EventId::from_raw(mark.event) else { return };
+        let Some((head, slot, end)) = self.ring.polled(self.folds, id) else { return };
+        let row = self.row(worker, &head, &slot);
+        if let Some(self_times) = &mut worker.self_times {
+            self_times.poll_here(id, now, end, row);
+        }
+    }
+
     /// Adds the time in which an async call was polled.
     #[cold]
-    fn add_polls(&self, worker: &mut Worker<'a>, id: u64, call: Polled, ticks: u64) {
-        worker.part.add_self(call.self_row, call.around, ticks);
+    fn add_polls(&self, worker: &mut Worker<'a>, id: u64, call: Polled, polls: Polls) {
+        worker.part.add_self(call.self_row, call.around(polls), polls.busy_ticks);
         let is_twice = self.is_inside_same_row(worker, id, call.row);
         worker.part.total_is_at_most(call.row, is_twice);
         if let Some(cell) = worker.part.cells.get_mut(call.row as usize) {
-            cell.total_ticks = cell.total_ticks.wrapping_add(ticks);
+            cell.total_ticks = cell.total_ticks.wrapping_add(polls.busy_ticks);
             cell.rare().polled += 1;
         }
     }

@@ -204,8 +204,13 @@ fn duration_text(store: &Store, event: &Event, effects: Option<&Effects>) -> Str
             let total = duration(store.span_ns(span));
             match effects {
                 Some(effects) => {
-                    let own = duration(store.span_ns(span.saturating_sub(effects.ticks)));
-                    format!("{} (self {})", total.trim_start(), own.trim_start())
+                    // An async call and a span have the time of their polls.
+                    let is_entered = store.site(event.site).is_some_and(|it| it.kind.is_entered());
+                    let polls = if is_entered { store.polls(event.id) } else { None };
+                    let busy = polls.map_or(span, |polls| polls.busy_ticks);
+                    let own = duration(store.span_ns(busy.saturating_sub(effects.ticks)));
+                    let bound = if effects.is_least { "≤" } else { "" };
+                    format!("{} (self {bound}{})", total.trim_start(), own.trim_start())
                 }
                 None => total.trim_start().into(),
             }
