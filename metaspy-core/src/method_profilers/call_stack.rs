@@ -278,6 +278,20 @@ pub(crate) fn is_busy() -> bool {
     recorder::own_lane().profilers.is_busy.load(Relaxed)
 }
 
+/// True if this call is one of a signal handler that interrupts the hook of a call, or the end of
+/// its thread: profilers do not see it. Calls of a profiler's own code, such as a woven allocator,
+/// are no such calls.
+#[inline]
+pub(super) fn is_interrupted() -> bool {
+    recorder::own_lane().profilers.is_busy.load(Relaxed) && is_in_handler()
+}
+
+#[cold]
+#[inline(never)]
+fn is_in_handler() -> bool {
+    recorder::own_lane().level() == 0 && may_be_in_handler()
+}
+
 /// Calls `f` with the state of this thread, unless a profiler runs on it.
 #[inline(always)]
 pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {

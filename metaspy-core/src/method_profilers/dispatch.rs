@@ -95,6 +95,10 @@ pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> 
     // the new observers, too. Read behind them, the answer of an earlier observer would be settled
     // under the new word, and the new one be never called.
     let who = arm::settled();
+    if call_stack::is_interrupted() {
+        lose(site.id.load(Relaxed));
+        return None;
+    }
     call_stack::with(|thread| {
         let interest = begin(thread, site, seen.receiver, seen.arguments())?;
         if seen.arguments().is_empty() {
@@ -102,6 +106,17 @@ pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> 
         }
         NonZeroU32::new(thread.stack.len() as u32).map(Activation)
     })?
+}
+
+/// Counts a call as lost in the tables of the profilers that observe its site.
+#[cold]
+#[inline(never)]
+fn lose(number: u32) {
+    let Some(present) = Hold::of_present() else { return };
+    let interest = present.interests.get(number as usize).copied().unwrap_or_default();
+    for observer in each(&present, interest) {
+        observer.tables().iter().for_each(|table| table.lose_at(number));
+    }
 }
 
 /// Lets hooks observe further calls by themselves, if the only profiler that is called before them

@@ -7,7 +7,7 @@ use std::thread;
 
 use metaspy_core::arm::Mode;
 use metaspy_core::method_profilers::{Calls, TestCoverage};
-use metaspy_core::{Installed, Profiler, Recording};
+use metaspy_core::{Installed, Profiler, Recording, Store};
 
 use crate::allocator::allocations_during;
 use crate::{apart, observe, observe_in_detail};
@@ -96,6 +96,13 @@ fn interrupted(install: impl FnOnce() -> Installed) {
         .map(|name| profile.counts().by_site().at(name).map(|row| row.measure.count));
     let counted: u64 = calls.into_iter().flatten().sum();
     assert_eq!(counted + totals.unnamed, CALLS.load(Ordering::Relaxed), "{totals:?}");
+    // A profiler does not see the calls of a handler that interrupts its hooks, and says so.
+    for callers in recording.store().profiles().iter().flat_map(|profile| &profile.tables) {
+        let calls = callers.rows.iter().map(|row| callers.value(row.key, "calls").number());
+        let seen: u64 = calls.flatten().sum();
+        let missed = (counted + totals.unnamed).saturating_sub(seen);
+        assert!(callers.name != "callers" || missed <= callers.lost, "{missed} of {counted}");
+    }
 }
 
 /// Returns a value that a profiler compares.
@@ -177,4 +184,26 @@ fn a_method_profiler_may_see_the_first_call_of_a_thread_in_a_signal_handler() {
             });
         },
     );
+}
+
+/// A sandbox may forbid to write files while a program is recorded.
+#[test]
+fn a_program_that_may_write_no_more_files_receives_no_signal_when_its_recording_ends() {
+    const NAME: &str = "signals::a_program_that_may_write_no_more_files_receives_no_signal_when_its_recording_ends";
+    apart(NAME, || {
+        let file =
+            std::env::temp_dir().join(format!("metaspy-no-files-{}.spy", std::process::id()));
+        let recording = Recording::file(&file).start().expect("there is room");
+        let installed = observe("**::signals::*", Mode::Full);
+        works();
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the limit is a whole one.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &none) }, 0);
+        works();
+        installed.uninstall();
+        recording.close();
+        let store = Store::open(&file).expect("it is a recording");
+        assert_eq!((store.totals().emitted, store.missing().len()), (2, 0));
+        std::fs::remove_file(file).expect("it is ours");
+    });
 }

@@ -204,9 +204,10 @@ impl Builder {
                     }
                     (name, _) => {
                         self.add_objects(table, places);
+                        self.add_cut(name, table);
                         // `Calls` has the same edges, with times.
                         if !has_calls {
-                            self.add_contexts(name, table, places);
+                            self.add_contexts(table, places);
                         }
                     }
                 }
@@ -354,12 +355,7 @@ impl Builder {
     }
 
     /// The edges of a tree of calling contexts: each context is called by the one around it.
-    fn add_contexts(
-        &mut self,
-        profiler: &str,
-        table: &ProfileTable,
-        places: &HashMap<SiteId, usize>,
-    ) {
+    fn add_contexts(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
         let has_lost =
             self.mark_incomplete(table, places, |profile| profile.has_lost_callers = true);
         self.profiles.has_lost_edges |= has_lost;
@@ -368,10 +364,6 @@ impl Builder {
             table.rows.iter().filter_map(|row| Some((id(row.key)?, row.key.site()))).collect();
         for row in &table.rows {
             let RowKey::Context(callee, around) = row.key else { continue };
-            // The callers of calls without a context are not known.
-            if let Some(cut) = table.value(row.key, "cut").number() {
-                *self.profiles.cut.entry(profiler.to_owned()).or_default() += cut;
-            }
             let Some(&callee) = places.get(&callee) else { continue };
             let caller = sites.get(&around).and_then(|caller| places.get(caller).copied());
             let count = table.value(row.key, "calls").number().unwrap_or(0);
@@ -380,6 +372,14 @@ impl Builder {
                 total_ns: 0,
                 is_least: row.is_incomplete,
             });
+        }
+    }
+
+    /// Adds the calls without a calling context, whose callers are not known.
+    fn add_cut(&mut self, profiler: &str, table: &ProfileTable) {
+        let all = self.profiles.cut.entry(profiler.to_owned()).or_default();
+        for cut in table.rows.iter().filter_map(|row| table.value(row.key, "cut").number()) {
+            *all = all.saturating_add(cut);
         }
     }
 

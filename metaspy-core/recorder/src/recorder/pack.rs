@@ -29,6 +29,7 @@ use crate::format::superblock::{self as sb, calibration, lane};
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
 use crate::identity::{copy_of, remove_dead};
 use crate::platform::lock::lock;
+use crate::platform::process::largest_file;
 use crate::recorder::level::Level;
 use crate::recorder::log::{Log, has_file};
 use crate::recorder::own_file::OwnFile;
@@ -208,6 +209,10 @@ impl Log {
     }
 
     fn write_packed(&self, file: &File, packed: &File, plan: &Plan) -> io::Result<()> {
+        // The program may have lowered the limit, and a write beyond it ends the program.
+        if plan.words as u64 * 8 > largest_file() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         writer_lock::take(packed);
         let old = file.metadata()?;
         let new = packed.metadata()?;

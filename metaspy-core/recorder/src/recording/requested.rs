@@ -142,6 +142,7 @@ pub(super) fn follow(log: &'static Log) -> Result<Option<&'static Log>, StartErr
 
 fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, StartError> {
     let budget = match std::env::var("METASPY_BUDGET") {
+        Ok(text) if text.is_empty() => DEFAULT_BUDGET,
         Ok(text) => parse_size(&text).unwrap_or_else(|error| {
             warn(&format!("METASPY_BUDGET: {error}; the default of 256MiB is used"));
             DEFAULT_BUDGET
