@@ -16,6 +16,13 @@ pub enum Ended {
     Failed,
 }
 
+impl Ended {
+    /// The end of a command of which this is one part, and `other` another.
+    pub fn and(self, other: Ended) -> Ended {
+        if self == Ended::Fine { other } else { self }
+    }
+}
+
 impl From<Ended> for ExitCode {
     fn from(ended: Ended) -> Self {
         match ended {

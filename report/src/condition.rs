@@ -93,10 +93,7 @@ impl FromStr for Condition {
             Quantity::Count => parse_number(number),
             _ => parse_duration_ns(number),
         };
-        let filter = match filter.trim() {
-            "" | "*" => Filter::all(),
-            filter => filter.parse().map_err(|error| wrong(format!("{error}")))?,
-        };
+        let filter = filter.parse().map_err(|error| wrong(format!("{error}")))?;
         Ok(Condition {
             text: text.trim().to_owned(),
             quantity,
@@ -150,6 +147,9 @@ impl Condition {
             _ => time_bounds(self.quantity, store, &filter, &tally, &calls, &mut gaps),
         };
         let known = bounds.filter(|bounds| bounds.least > 0 || bounds.most.is_some());
+        if gaps.is_empty() && bounds.is_some_and(|bounds| !bounds.is_exact()) {
+            gaps.push(INSIDE.into());
+        }
         Verdict {
             condition: self.text.clone(),
             value: known.map(|bounds| bounds.least),
@@ -183,6 +183,10 @@ fn time_bounds(
     }
     if measures().any(|measure| measure.count > 0) && measures().all(|measure| measure.timed == 0) {
         gaps.insert(0, "it was not timed".into());
+        return None;
+    }
+    if calls.most == Some(0) {
+        gaps.insert(0, NOTHING.into());
         return None;
     }
     let is_exact = calls.is_exact() && untimed == 0;
@@ -229,6 +233,10 @@ fn time_bounds(
     Some(if calls.least == 0 { Bounds { least: 0, ..ns } } else { ns })
 }
 
+/// Why a total has two bounds although all calls have a time.
+const INSIDE: &str = "calls may be inside the polls of others that it selects, and count twice: select those of one function";
+/// Nothing has a time.
+const NOTHING: &str = "no call that it selects ran, so there is no time to compare: `count(…)` is 0, and `metaspy report` lists what ran";
 /// How calls get a time.
 const TIMED: &str = "METASPY_MODE=full times every call, a larger METASPY_BUDGET keeps it, and `site:` selects those with a time";
 /// How calls stay in the window.
@@ -244,6 +252,9 @@ const ROTATED: &str = "rotate at a larger size or age (METASPY_ROTATE)";
 const UNSEEN: &str =
     "their hooks do not see what calls return, so run `cargo metaspy` with --returns";
 
+/// How it becomes known which objects calls were on.
+const UNSEEN_OBJECTS: &str = "hooks that only count do not see the object, so run with METASPY_MODE=full and a larger METASPY_BUDGET";
+
 /// What is missing where a rotation went on in another file while calls ran, and what to do.
 pub(crate) fn unended(gaps: &Gaps) -> Option<String> {
     let calls = counted(gaps.unended, "call");
@@ -257,11 +268,17 @@ pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<Stri
     let mut sentences = Vec::new();
     if gaps.without_event > 0 {
         let calls = calls(gaps.without_event);
-        let asks_for_outcomes = filter.text().contains("outcome:");
+        let asks_for = |term| filter.text().contains(term);
+        let asks_for_outcomes = asks_for("outcome:");
+        let asks_for_objects = asks_for("subject:") || asks_for("kind:");
+        let counts_without_objects =
+            store.sites().iter().any(RecordedSite::counts_without_subjects);
         sentences.push(if !store.sites().iter().all(RecordedSite::knows_outcomes) {
             format!("{calls} without an event in the window may match, too: {ONLY_COUNTED}")
         } else if asks_for_outcomes && !store.sites().iter().all(RecordedSite::sees_failures) {
             format!("of {calls} it is not known whether they failed: {UNSEEN}")
+        } else if asks_for_objects && counts_without_objects {
+            format!("{calls} without an event in the window may match, too: {UNSEEN_OBJECTS}")
         } else {
             format!("{calls} without an event in the window may match, too: {WINDOW}")
         });

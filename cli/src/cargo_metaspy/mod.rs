@@ -97,7 +97,8 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         Some(dir) => std::path::absolute(dir)?,
         None => own_target_dir(&graph),
     };
-    let records = command != "build" && env::var_os("METASPY_RECORD").is_none();
+    let is_recorded_elsewhere = env::var_os("METASPY_RECORD").is_some_and(|file| !file.is_empty());
+    let records = command != "build" && !is_recorded_elsewhere;
     let conditions = Conditions::of(&options, records)?;
     profilers::check_names(&graph, &options)?;
     let settings = Settings {

@@ -114,7 +114,7 @@ pub fn check_names(graph: &Graph, options: &Woven) -> Result<()> {
     match options.profile.iter().find(|name| !known.contains(&name.as_str())) {
         Some(name) => bail!(
             "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}`, `{CONTEXTS}`, `{ALLOCATIONS}`, `{TYPES}`, `{REPEATS}` or `{NONE}`, or link one of your own with \
-             --profiler"
+             --profiler; `--cargo-profile {name}` is cargo's option of that name"
         ),
         None => Ok(()),
     }

@@ -67,7 +67,7 @@ impl Recordings {
             cargo.env("METASPY_PROFILE", names);
         }
         for (name, value) in [("METASPY_MODE", "tally"), ("METASPY_BUDGET", "64MiB")] {
-            if env::var_os(name).is_none() {
+            if env::var_os(name).is_none_or(|value| value.is_empty()) {
                 cargo.env(name, value);
             }
         }

@@ -46,7 +46,7 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
     }
     let names: Vec<String> = options.sources.iter().map(|source| title(source)).collect();
     let mut drawn = drawing(options, names.join(" "));
-    let (store, filter) = open_recording(&options.sources, options.filter.as_deref())?;
+    let (store, filter, ended) = open_recording(&options.sources, options.filter.as_deref())?;
     // Findings are of the whole recording, and a filter selects a part of it.
     if filter.is_all() && (is_file(options) || options.json.json.is_some()) {
         drawn.findings = Some(findings::search(&store)?);
@@ -61,7 +61,14 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
         let mut grammar = Grammar::read(&store, &filter);
         set_root(options, &mut grammar.graph)?;
         let scene = picture::draw_grammar(&grammar, &drawn).map_err(picture_error)?;
-        return show(options, &scene, &grammar.graph, || Ok(page_of(&grammar.graph, &scene)), out);
+        return show(
+            options,
+            ended,
+            &scene,
+            &grammar.graph,
+            || Ok(page_of(&grammar.graph, &scene)),
+            out,
+        );
     }
     let view_error = |error: ViewError| {
         let file = options.view.as_deref().unwrap_or(Path::new("")).display();
@@ -72,7 +79,14 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
         let mut viewed = viewed.map_err(view_error)?;
         set_root(options, &mut viewed.graph)?;
         let scene = picture::draw_domain(&viewed, &drawn).map_err(picture_error)?;
-        return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
+        return show(
+            options,
+            ended,
+            &scene,
+            &viewed.graph,
+            || Ok(page_of(&viewed.graph, &scene)),
+            out,
+        );
     }
     let graph = with_time("counting", || Graph::read(&store, &filter));
     let mut graph = selected(graph, kind, options.of.as_deref())?;
@@ -90,10 +104,17 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
         let view = View::parse_for_methods(&view_text(options)?).map_err(view_error)?;
         let viewed = view.read_methods(&store, &filter, graph).map_err(view_error)?;
         let scene = picture::draw_viewed(kind, &viewed, &drawn).map_err(picture_error)?;
-        return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
+        return show(
+            options,
+            ended,
+            &scene,
+            &viewed.graph,
+            || Ok(page_of(&viewed.graph, &scene)),
+            out,
+        );
     }
     let scene = picture::draw(kind, &graph, &drawn).map_err(picture_error)?;
-    show(options, &scene, &graph, || page(kind, &graph, &drawn).map_err(picture_error), out)
+    show(options, ended, &scene, &graph, || page(kind, &graph, &drawn).map_err(picture_error), out)
 }
 
 /// The text of the view.
@@ -182,6 +203,7 @@ pub(super) fn page_of(graph: &Graph, scene: &Scene) -> String {
 /// Writes the picture into the named files, and otherwise as text.
 fn show(
     options: &arguments::Blueprint,
+    ended: Ended,
     scene: &Scene,
     graph: &Graph,
     page: impl FnOnce() -> Result<String>,
@@ -202,7 +224,7 @@ fn show(
         )?;
     }
     open_page(options)?;
-    Ok(Ended::Fine)
+    Ok(ended)
 }
 
 /// Returns true if the picture is written into a file.
@@ -219,24 +241,30 @@ pub(super) fn open_page(options: &arguments::Blueprint) -> Result<()> {
     }
 }
 
-/// The methods and calls of recordings that are read as one, without the cost of hooks.
+/// The methods and calls of recordings that are read as one, without the cost of hooks, and how the
+/// command ends if nothing else fails.
 pub(super) fn read(
     sources: &[PathBuf],
     passes: Option<&str>,
     hooks: Option<Hooks>,
-) -> Result<Graph> {
-    let (store, filter) = open_recording(sources, passes)?;
+) -> Result<(Graph, Ended)> {
+    let (store, filter, ended) = open_recording(sources, passes)?;
     let mut graph = Graph::read(&store, &filter);
     hook_cost::subtract(&mut graph, hooks)?;
-    Ok(graph)
+    Ok((graph, ended))
 }
 
-/// Recordings that are read as one, and the filter of their events.
-pub(super) fn open_recording(sources: &[PathBuf], passes: Option<&str>) -> Result<(Store, Filter)> {
+/// Recordings that are read as one, the filter of their events, and how the command ends if nothing
+/// else fails.
+pub(super) fn open_recording(
+    sources: &[PathBuf],
+    passes: Option<&str>,
+) -> Result<(Store, Filter, Ended)> {
     let filter = filter::parse(passes)?;
     let store = live::open_all(sources)?;
+    let ended = live::by_damage([&store]);
     filter::check(&filter, &store)?;
-    Ok((store, filter))
+    Ok((store, filter, ended))
 }
 
 /// How a picture is drawn, with this title.

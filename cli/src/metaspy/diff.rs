@@ -20,12 +20,10 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
     let (before_runs, after_runs) =
         (live::runs_of(&options.before)?, live::runs_of(&options.after)?);
-    let side = |runs: &[Vec<PathBuf>]| {
-        Ok::<_, anyhow::Error>(Side::read(&open(runs, &filter)?, options.by, &filter))
-    };
-    let (before, after) = with_time("counting", || {
-        Ok::<_, anyhow::Error>((side(&before_runs)?, side(&after_runs)?))
-    })?;
+    let stores = [open(&before_runs, &filter)?, open(&after_runs, &filter)?];
+    let ended = live::by_damage(stores.iter().flatten().map(|(_, store)| store));
+    let side = |stores: &Vec<(String, Store)>| Side::read(stores, options.by, &filter);
+    let [before, after] = with_time("counting", || stores.each_ref().map(side));
     let mut diff =
         Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
     if options.sort.is_some() || options.percent {
@@ -58,7 +56,7 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     }
     let undecided = judgements.iter().filter(|judgement| judgement.is_undecided());
     end_undecided(undecided.map(|it| format!("--fail-on: {it}")).collect(), !failed.is_empty())?;
-    Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
+    Ok(if failed.is_empty() { ended } else { Ended::Failed })
 }
 
 /// Returns a file that is a recording of both versions.

@@ -22,7 +22,8 @@ const RUNS: usize = 3;
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
     no_profile(options, false)?;
     no_view(options, false)?;
-    let mut versions = versions(&options.sources, options.filter.as_deref(), options.hooks)?;
+    let (mut versions, ended) =
+        versions(&options.sources, options.filter.as_deref(), options.hooks)?;
     if let Some(path) = &options.from {
         let below = versions.into_iter().map(|version| version.below(path));
         versions = below.collect::<Result<_, String>>().map_err(say)?;
@@ -62,7 +63,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         )?;
     }
     open_page(options)?;
-    Ok(Ended::Fine)
+    Ok(ended)
 }
 
 /// All versions in one picture, and the step that its boxes are of; `None` for two versions.
@@ -124,31 +125,35 @@ pub(super) fn draw(step: &Step, options: &Options) -> Result<Scene> {
         .map_err(|error| say(format!("{}: {error}", options.title)))
 }
 
-/// The versions, each with its name. The cost of hooks is subtracted from the times of all, or of
-/// none.
+/// The versions, each with its name, and how the command ends if nothing else fails. The cost of
+/// hooks is subtracted from the times of all, or of none.
 pub(super) fn versions(
     sources: &[PathBuf],
     filter: Option<&str>,
     hooks: Option<Hooks>,
-) -> Result<Vec<Version>> {
+) -> Result<(Vec<Version>, Ended)> {
     let read = |hooks| {
-        sources
-            .iter()
-            .map(|source| version(source, filter, hooks))
-            .collect::<Result<Vec<Version>>>()
+        let mut all = Ended::Fine;
+        let mut versions = Vec::new();
+        for source in sources {
+            let (version, ended) = version(source, filter, hooks)?;
+            versions.push(version);
+            all = all.and(ended);
+        }
+        Ok::<_, anyhow::Error>((versions, all))
     };
-    let versions = read(hooks)?;
+    let (versions, ended) = read(hooks)?;
     let runs = || versions.iter().flat_map(|version| &version.runs);
     let subtracted = runs().filter(|run| run.hooks.is_some()).count();
     if subtracted == 0 || subtracted == runs().count() {
-        Ok(versions)
+        Ok((versions, ended))
     } else {
         read(Some(Hooks::Kept))
     }
 }
 
 /// A version, named after its directory or its first recording.
-fn version(source: &Path, filter: Option<&str>, hooks: Option<Hooks>) -> Result<Version> {
+fn version(source: &Path, filter: Option<&str>, hooks: Option<Hooks>) -> Result<(Version, Ended)> {
     let runs = live::runs_of(source)?;
     let named = if source.is_dir() {
         source
@@ -158,8 +163,14 @@ fn version(source: &Path, filter: Option<&str>, hooks: Option<Hooks>) -> Result<
     let name = named
         .file_stem()
         .map_or_else(|| source.display().to_string(), |name| name.to_string_lossy().into());
-    let runs = runs.into_iter().map(|run| read(&run, filter, hooks)).collect::<Result<_>>()?;
-    Ok(Version { name, runs })
+    let mut all = Ended::Fine;
+    let mut graphs = Vec::new();
+    for run in runs {
+        let (graph, ended) = read(&run, filter, hooks)?;
+        graphs.push(graph);
+        all = all.and(ended);
+    }
+    Ok((Version { name, runs: graphs }, all))
 }
 
 /// Writes the tree of a step, and its largest changes.

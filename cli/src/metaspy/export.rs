@@ -29,6 +29,11 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     if options.to.is_contexts() && Contexts::read(&store).is_none() {
         return Err(say(contexts::NOT_RECORDED));
     }
+    let ended = live::by_damage([&store]);
+    if options.to == Format::Spy && ended == Ended::Failed {
+        let why = "a copy of what is left would look like a whole recording";
+        return Err(say(format!("{why}: `--to jsonl` writes the events that are there")));
+    }
     let stop = stopped_by_signals()?;
     let progress = RefCell::new(Progress::on_stderr());
     let watch = |now: metaspy_report::export::Progress| {
@@ -58,7 +63,9 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     }
     let of_events = !options.to.is_coverage();
     if written.events == 0 && of_events {
-        let why = if filter.is_all() {
+        let why = if ended == Ended::Failed {
+            "no event can be read"
+        } else if filter.is_all() {
             "the recording has no events: `--to json`, `lcov` and `cobertura` write what was only counted"
         } else {
             "no event passes --filter"
@@ -73,7 +80,7 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
         };
         print_message(&format!("written to {}{events}", file_name(file)));
     }
-    Ok(Ended::Fine)
+    Ok(ended)
 }
 
 /// True once a signal, such as the interrupt of Ctrl-C, requests the end. The second one ends the

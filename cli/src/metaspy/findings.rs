@@ -42,7 +42,9 @@ pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended>
     let store = live::open_all(&options.sources)?;
     check_unit(&config, &store)?;
     let findings = with_time("looking", || findings::find(&store, &config));
-    let judgements: Vec<Judgement> = gates.iter().map(|gate| gate.judge(&findings)).collect();
+    let damage = rows::damage(&store);
+    let judgements: Vec<Judgement> =
+        gates.iter().map(|gate| gate.judge(&findings, &damage)).collect();
     if let Some(file) = &options.sarif {
         let mut output = OutputFile::create(file).map_err(cannot_write(file))?;
         sarif::write(&mut output, &findings)
@@ -60,7 +62,6 @@ pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended>
             judgements.iter().try_for_each(|judgement| writeln!(out, "{judgement}"))
         },
     )?;
-    let damage = rows::damage(&store);
     damage.iter().for_each(|text| complain("metaspy", &format!("damaged: {text}")));
     let has_failed = judgements.iter().any(Judgement::is_failure);
     end_undecided(judgements.iter().filter_map(Judgement::doubt).collect(), has_failed)?;

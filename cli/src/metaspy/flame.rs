@@ -43,9 +43,11 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     if let Some((_, why)) = unfit.into_iter().find(|(is_given, _)| *is_given) {
         return Err(say(why));
     }
-    let mut page = read(&options.sources, options.filter.as_deref())?;
+    let (mut page, mut ended) = read(&options.sources, options.filter.as_deref())?;
     if !options.baseline.is_empty() {
-        page = page.compared_with(&read(&options.baseline, options.filter.as_deref())?);
+        let (before, ended_before) = read(&options.baseline, options.filter.as_deref())?;
+        page = page.compared_with(&before);
+        ended = ended.and(ended_before);
     }
     if page.stacks.is_empty() {
         let why: Vec<String> =
@@ -62,12 +64,13 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         }
     }
     open_page(options)?;
-    Ok(Ended::Fine)
+    Ok(ended)
 }
 
-/// The stacks of recordings that are read as one.
-fn read(sources: &[PathBuf], passes: Option<&str>) -> Result<FlamePage> {
+/// The stacks of recordings that are read as one, and how the command ends if nothing else fails.
+fn read(sources: &[PathBuf], passes: Option<&str>) -> Result<(FlamePage, Ended)> {
     let names: Vec<String> = sources.iter().map(|source| title(source)).collect();
-    let (store, filter) = open_recording(sources, passes)?;
-    Ok(with_time("counting", || FlamePage::read(&store, &filter, names.join(" "))))
+    let (store, filter, ended) = open_recording(sources, passes)?;
+    let page = with_time("counting", || FlamePage::read(&store, &filter, names.join(" ")));
+    Ok((page, ended))
 }

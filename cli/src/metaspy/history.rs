@@ -71,7 +71,7 @@ pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
 /// Prints the changes from revision to revision, and how to see more of them; draws them if a file
 /// is named.
 fn report(recorded: &[PathBuf], options: &HistoryRun, out: &mut impl Write) -> Result<()> {
-    let mut versions = versions(recorded, None, None)?;
+    let (mut versions, _) = versions(recorded, None, None)?;
     versions.iter_mut().for_each(|version| version.runs.truncate(options.runs as usize));
     let steps = steps(&versions, options.instructions.then_some(ChangeOf::Instructions))?;
     for (title, step) in &steps {
@@ -128,7 +128,7 @@ fn record(
         .stderr(output);
     command.env("METASPY_RECORD", unfinished.join("run.spy"));
     for (name, value) in [("METASPY_PROFILE", "calls"), ("METASPY_MODE", "tally")] {
-        if std::env::var_os(name).is_none() {
+        if std::env::var_os(name).is_none_or(|value| value.is_empty()) {
             command.env(name, value);
         }
     }

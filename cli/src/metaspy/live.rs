@@ -8,9 +8,9 @@ use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::recording;
 use metaspy_reader::{OpenError, files};
-use metaspy_report::runs;
+use metaspy_report::{rows, runs};
 
-use crate::exit::{complain, say};
+use crate::exit::{Ended, complain, say};
 use crate::metaspy::{incoming, scale};
 
 /// A recording in the directory of live recordings.
@@ -278,4 +278,12 @@ fn only_live() -> Result<Listed> {
 /// True if the process exists. Without `/proc` this is not known.
 fn is_running(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
+}
+
+/// The end of a command whose output is as exact as its recordings: failed, if one of them is
+/// damaged. States what is missing.
+pub(super) fn by_damage<'s>(stores: impl IntoIterator<Item = &'s Store>) -> Ended {
+    let damage: Vec<String> = stores.into_iter().flat_map(rows::damage).collect();
+    damage.iter().for_each(|text| complain("metaspy", &format!("damaged: {text}")));
+    if damage.is_empty() { Ended::Fine } else { Ended::Failed }
 }

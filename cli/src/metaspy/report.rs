@@ -158,7 +158,7 @@ fn functions(options: &arguments::Report, store: &Store, out: &mut impl Write) -
         || functions::json(store, &functions, top.limit(usize::MAX)),
         || functions::text(store, &functions, top.limit(TOP)),
     )?;
-    Ok(by_damage([store]))
+    Ok(live::by_damage([store]))
 }
 
 /// Writes the events that are kept beyond the window.
@@ -176,20 +176,13 @@ fn kept(
         || kept::json(store, &units),
         || kept::text(store, &units, options.top.rows()),
     )?;
-    Ok(by_damage([store]))
-}
-
-/// The end of a report that is as exact as its recordings: failed, if one of them is damaged.
-fn by_damage<'s>(stores: impl IntoIterator<Item = &'s Store>) -> Ended {
-    let damage: Vec<String> = stores.into_iter().flat_map(rows::damage).collect();
-    damage.iter().for_each(|text| complain("metaspy", &format!("damaged: {text}")));
-    if damage.is_empty() { Ended::Fine } else { Ended::Failed }
+    Ok(live::by_damage([store]))
 }
 
 /// Writes the tree of calling contexts.
 fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) -> Result<Ended> {
     let Some(contexts) = Contexts::read(store) else {
-        by_damage([store]);
+        live::by_damage([store]);
         return Err(say(if options.allocations { NO_OBJECTS } else { contexts::NOT_RECORDED }));
     };
     if options.allocations && !contexts.has_objects {
@@ -202,7 +195,7 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
             || allocations::json(&contexts, options.by),
             || allocations::text(&contexts, options.by, top.limit(TOP)),
         )?;
-        return Ok(by_damage([store]));
+        return Ok(live::by_damage([store]));
     }
     let contexts = if options.allocations { contexts.weighed_by(Weight::Bytes) } else { contexts };
     let contexts = options.shown.of(&contexts);
@@ -211,7 +204,7 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
         || contexts::json(&contexts, options.shown.shown(0.0)),
         || contexts::text(&contexts, options.shown.shown(THRESHOLD), top.limit(CONTEXTS)),
     )?;
-    Ok(by_damage([store]))
+    Ok(live::by_damage([store]))
 }
 
 /// Writes the types that arrived at the methods that match. Each recording has the types of its own
@@ -230,11 +223,11 @@ fn types(
         Some(selector) => (types_of(all, selector)?, options.top.top.unwrap_or(Top::All)),
     };
     if !types.is_recorded {
-        by_damage(&stores);
+        live::by_damage(&stores);
         return Err(say(format!("--types: {}", types::NOT_RECORDED)));
     }
     options.json.print(out, || types::json(&types), || types::text(&types, top))?;
-    Ok(by_damage(&stores))
+    Ok(live::by_damage(&stores))
 }
 
 /// The types at the methods that match, and at the calls in them.

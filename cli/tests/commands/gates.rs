@@ -118,18 +118,24 @@ pub fn recordings(name: &str) -> Vec<Recorded> {
         of("sampled", Policy::KeepNewest, Mode::Sampled, ENOUGH),
         of("counted", Policy::KeepNewest, Mode::Tally, ENOUGH),
     ];
-    let cut = fixture::directory().join(format!("{name}-cut.spy"));
-    fs::copy(&all[0].path, &cut).expect("it can be copied");
-    let header = fixture::open(&cut).header();
-    let before_blocks = header.total_bytes - header.blocks * 4096;
-    let file = fs::File::options().write(true).open(&cut).expect("it was just written");
-    file.set_len(before_blocks + header.fresh / 2 * 4096).expect("a file can be truncated");
+    let cut = cut(&all[0].path, name);
     all.push(Recorded { name: "cut", path: cut, frames: MANY, is_whole: false });
     let empty = fixture::closed(&format!("{name}-empty.spy"), 0);
     all.push(Recorded { name: "empty", path: empty, frames: 0, is_whole: false });
     let (path, frames) = rotated(name);
     all.push(Recorded { name: "rotated", path, frames, is_whole: false });
     all
+}
+
+/// A copy of a recording without the last blocks.
+fn cut(whole: &Path, name: &str) -> PathBuf {
+    let cut = fixture::directory().join(format!("{name}-cut.spy"));
+    fs::copy(whole, &cut).expect("it can be copied");
+    let header = fixture::open(&cut).header();
+    let before_blocks = header.total_bytes - header.blocks * 4096;
+    let file = fs::File::options().write(true).open(&cut).expect("it was just written");
+    file.set_len(before_blocks + header.fresh / 2 * 4096).expect("a file can be truncated");
+    cut
 }
 
 /// Frames between two looks at the directory of a recording that rotates.
@@ -394,4 +400,32 @@ fn an_empty_recording_passes_no_condition() {
         let (code, out, error) = ended(&["report", text(&path), "--fail-if", case.condition]);
         assert_eq!(code, 1, "{}: {out}{error}", case.condition);
     }
+}
+
+/// No gate passes where there is nothing to compare, and no output looks whole that is not.
+#[test]
+fn what_is_missing_fails_a_command_or_leaves_it_undecided() {
+    let whole = fixture::closed("gate-nothing.spy", MANY);
+    let cut = cut(&whole, "gate-nothing");
+    let [whole, cut] = [text(&whole), text(&cut)];
+    let nothing = "took:>1h";
+    let copy = fixture::directory().join("gate-nothing-copy.spy");
+    let spy: &[&str] = &["export", cut, "--to", "spy", "-o", text(&copy)];
+    let commands: [(&[&str], i32, &str); 9] = [
+        (&["report", whole, "--fail-if", "max(site:frame took:>1h) > 1ns"], 2, "no call that"),
+        (&["report", whole, "--fail-if", "count(* outcome:panicked) > 0"], 1, "FAILED"),
+        (&["report", whole, "--fail-if", "count(site:frame) > 1,9k"], 2, "is not a number"),
+        (&["diff", whole, whole, "--fail-on", "count +1%", "--filter", nothing], 1, "nothing to"),
+        (&["findings", cut, "--fail-on", "any"], 2, "the recording is damaged"),
+        (&["export", cut, "--to", "jsonl"], 1, "damaged: "),
+        (&["blueprint", "structural", cut], 1, "damaged: "),
+        (&["diff", cut, whole], 1, "damaged: "),
+        (spy, 2, "would look like a whole recording"),
+    ];
+    for (arguments, expected, words) in commands {
+        let (code, out, error) = ended(arguments);
+        assert_eq!(code, expected, "{arguments:?}: {out}{error}");
+        assert!(format!("{out}{error}").contains(words), "{arguments:?}: {out}{error}");
+    }
+    assert!(!copy.exists());
 }

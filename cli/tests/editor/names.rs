@@ -107,7 +107,11 @@ fn calls_that_are_too_deep_for_a_context_are_named() {
     let source = "pub fn deep(n: u32) -> u32 {\n    if n == 0 { 0 } else { 1 + deep(n - 1) }\n}\n\n#[test]\nfn t() {\n    deep(1_500);\n}\n";
     let manifest = manifest("editor_deep", "2024", "");
     let package = Package::new("editor_deep", &[("Cargo.toml", &manifest), ("src/lib.rs", source)]);
-    package.metaspy(&["test", "--lib", "--contexts"]);
+    for more in [&["--timed"][..], &[]] {
+        let did = package.metaspy(&[&["test", "--lib", "--contexts"], more].concat());
+        assert_eq!(did.json["profiles"]["contexts"]["cut"], 478, "{more:?}");
+        assert_eq!(did.json["exact"], false, "{more:?}");
+    }
     let mut client = Client::start(&[&package], json!({}));
     client.open_file(&package, source);
     client.await_numbers(&package);

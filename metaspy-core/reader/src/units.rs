@@ -57,8 +57,25 @@ fn split(text: &str) -> Option<(f64, &str)> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '_')))
         .unwrap_or(text.len());
-    let digits: String = text[..end].chars().filter(|c| !matches!(c, ',' | '_')).collect();
-    Some((digits.parse().ok()?, text[end..].trim_start()))
+    let (number, unit) = text.split_at(end);
+    if !has_whole_groups(number) {
+        return None;
+    }
+    let digits: String = number.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+    Some((digits.parse().ok()?, unit.trim_start()))
+}
+
+/// Returns true if commas separate groups of three digits. Elsewhere `0,5` is a half, which must
+/// not be read as 5.
+fn has_whole_groups(number: &str) -> bool {
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or("");
+    let mut is_grouped = !part.contains(',');
+    for group in groups {
+        is_grouped &= !first.is_empty() && first.len() <= 3 && group.len() == 3;
+    }
+    is_grouped
 }
 
 fn whole(value: f64) -> Option<u64> {
@@ -89,16 +106,17 @@ mod tests {
 
     #[test]
     fn numbers_and_sizes_are_parsed_as_people_write_them() {
-        let numbers =
-            ["100M", "1_000", "1,000", "1.5k"].map(|text| parse_number(text).unwrap_or(0));
-        assert_eq!(numbers, [100_000_000, 1000, 1000, 1500]);
+        let numbers = ["100M", "1_000", "1,000", "1.5k", "12,345,678.0"]
+            .map(|text| parse_number(text).unwrap_or(0));
+        assert_eq!(numbers, [100_000_000, 1000, 1000, 1500, 12_345_678]);
         let sizes = ["4096", "1kB", "1KiB", "256MiB", "1 MB", "1GiB", "1TiB", "1.5tb"]
             .map(|text| parse_size(text).unwrap_or(0));
         assert_eq!(
             sizes,
             [4096, 1000, 1 << 10, 256 << 20, 1_000_000, 1 << 30, 1 << 40, 1_500_000_000_000]
         );
-        for bad in ["", "many", "10X", "-1", "1e400M"] {
+        for bad in ["", "many", "10X", "-1", "1e400M", "1,9k", "0,5", ",500", "1000,000", "1.5,000"]
+        {
             assert!(parse_number(bad).is_err(), "{bad}");
             assert!(parse_size(bad).is_err(), "{bad}");
         }

@@ -64,7 +64,7 @@ pub struct Comparison {
     pub lost: Vec<String>,
     /// Methods that were not in the program.
     pub new: Vec<String>,
-    /// Methods that are no longer in the program.
+    /// Methods that are no longer in the program, or not among those with a hook.
     pub gone: Vec<String>,
     /// The number of methods that are in both.
     #[serde(skip)]

@@ -179,7 +179,11 @@ impl Gate {
             Quantity::SelfTime => diff.self_ns.as_ref(),
             Quantity::Total | Quantity::Column(_) => None,
         };
-        let whole = whole.filter(|_| diff.rows.iter().all(|row| self.is_exact(row)));
+        // Where nothing ran in either version there is no sum to compare.
+        let is_nothing =
+            |change: &Change| change.before.range().1 == 0 && change.after.range().1 == 0;
+        let whole = whole
+            .filter(|change| !is_nothing(change) && diff.rows.iter().all(|row| self.is_exact(row)));
         let rows = diff.rows.iter().filter(|row| row.presence == Presence::Both);
         let rows = rows.filter_map(|row| Some((row.label.as_str(), self.of(row)?)));
         let all = whole.map(|change| ("all together", change)).into_iter().chain(rows);

@@ -74,7 +74,9 @@ impl Gate {
 
     /// Decides whether findings fail the check. Only new findings that are neither accepted nor
     /// estimated fail it.
-    pub fn judge(&self, findings: &Findings) -> Judgement {
+    ///
+    /// `damage` is what is missing of the recording ([`rows::damage`](crate::rows::damage)).
+    pub fn judge(&self, findings: &Findings, damage: &[String]) -> Judgement {
         let is_of = |kind: &str| self.kind().is_none_or(|only| only == kind);
         let open =
             findings.found.iter().filter(|finding| is_of(&finding.kind) && finding.state.is_open());
@@ -86,7 +88,7 @@ impl Gate {
             beyond.into_iter().filter(|finding| !is_estimated(&finding)).collect();
         let decision = if !failing.is_empty() {
             Decision::Fails(sentence(&failing))
-        } else if let Some(missing) = self.missing(findings) {
+        } else if let Some(missing) = self.missing(findings, damage) {
             Decision::Undecided(missing)
         } else {
             Decision::Holds
@@ -95,7 +97,7 @@ impl Gate {
     }
 
     /// Returns the reason why findings may be missing, if they may.
-    fn missing(&self, findings: &Findings) -> Option<String> {
+    fn missing(&self, findings: &Findings, damage: &[String]) -> Option<String> {
         let kind = match self.kind() {
             Some(kind) => kind,
             // A gate about all kinds concerns the kinds that were looked for. The first of them
@@ -105,10 +107,26 @@ impl Gate {
         if let Some(missing) = findings.not_looked_for.iter().find(|it| it.kind == kind) {
             return Some(format!("{kind} could not be looked for: {}", missing.why));
         }
+        if !damage.is_empty() {
+            let advice = "`metaspy verify` lists what is there";
+            return Some(format!("the recording is damaged, so findings may be missing: {advice}"));
+        }
+        if !findings.totals.exact {
+            let advice = "wait for its end";
+            return Some(format!("the recording changes while it is read: {advice}"));
+        }
         if !findings.looked_for.iter().any(|looked_for| looked_for == kind) {
-            return Some(format!(
-                "{kind} was not looked for: --kind or metaspy.toml leaves it out"
-            ));
+            return Some(match &*findings.not_looked_for {
+                [first, ..] if self.kind().is_none() => {
+                    format!("no kind could be looked for: {}", first.why)
+                }
+                _ => format!("{kind} was not looked for: --kind or metaspy.toml leaves it out"),
+            });
+        }
+        // Of all kinds, those are meant that the recording can show.
+        let partly = findings.partly_looked_for.iter().find(|it| Some(&*it.kind) == self.kind());
+        if let Some(partly) = partly {
+            return Some(format!("{kind} was only partly looked for: {}", partly.why));
         }
         (findings.totals.stored < findings.totals.emitted).then(|| {
             let advice = "record all calls as events, with a larger METASPY_BUDGET";
@@ -209,7 +227,7 @@ mod tests {
     }
 
     fn check(gate: &str, findings: &Findings, expected: &str) {
-        let judgement = gate.parse::<Gate>().expect("it is a gate").judge(findings);
+        let judgement = gate.parse::<Gate>().expect("it is a gate").judge(findings, &[]);
         assert!(judgement.to_string().starts_with(expected), "{gate}: {judgement}");
     }
 

@@ -6,7 +6,7 @@
 //!
 //! The command knows before the build whether a run only counts, and such a run has these hooks. A
 //! guard keeps a register and gives each function a way out for panics. Without it, a function that
-//! is not armed keeps its size, and a count is ten instructions in place. The price is that
+//! is not armed keeps its size, and a count is eleven instructions in place. The price is that
 //! outcomes are not known, and that another kind of run builds again.
 //!
 //! Where a method profiler sees only that calls begin, as `TestCoverage` does, the hook also shows

@@ -11,6 +11,7 @@ use crate::event::{EventId, Outcome};
 use crate::filter::selector::Selector;
 use crate::filter::{Compare, Condition, Filter, SubjectCondition};
 use crate::measure::Measure;
+use crate::names::RecordedSite;
 use crate::platform::lock::lock;
 use crate::ring::blocks::{Head, Ring, Slot};
 use crate::ring::chunks::{Chunk, Summary};
@@ -30,6 +31,8 @@ pub struct Matcher {
     places: u64,
     /// Members of a view, if only their events match.
     members: Option<Members>,
+    /// Sites whose calls are counted without their subjects.
+    without_subjects: Sites,
 }
 
 #[derive(Clone)]
@@ -64,9 +67,9 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    fn of(store: &Store, wanted: impl Fn(&str) -> bool) -> Self {
+    fn of(store: &Store, wanted: impl Fn(&RecordedSite) -> bool) -> Self {
         let mut sites = Sites { bits: Vec::new(), mask: 0 };
-        for site in store.sites().iter().filter(|site| wanted(&site.path)) {
+        for site in store.sites().iter().filter(|site| wanted(site)) {
             let word = site.id.0 as usize / 64;
             let place = site.id.0 % 64;
             if sites.bits.len() <= word {
@@ -79,7 +82,7 @@ impl Sites {
     }
 
     fn selected(store: &Store, selector: &Selector) -> Self {
-        Self::of(store, |path| selector.matches(path))
+        Self::of(store, |site| selector.matches(&site.path))
     }
 
     #[inline]
@@ -175,7 +178,8 @@ impl Matcher {
             Test::DirectCause(_) => 1,
             _ => 0,
         });
-        Matcher { tests, places: store.ring().places(), members: None }
+        let without_subjects = Sites::of(store, RecordedSite::counts_without_subjects);
+        Matcher { tests, places: store.ring().places(), members: None, without_subjects }
     }
 
     /// Restricts the filter to the members of a view.
@@ -385,11 +389,15 @@ impl Matcher {
             return Some(false);
         }
         let mut known = belongs.is_some();
+        // Hooks that take the time look at the object, too.
+        let only_counts = calls.is_some_and(|calls| calls.timed == 0);
+        let is_unseen = only_counts && subject.is_none() && self.without_subjects.contains(site);
         for (negated, test) in
             self.tests.iter().filter(|(_, test)| !matches!(test, Test::Outcome(_)))
         {
             let holds = match (test, calls) {
                 (Test::Took(compare, ticks), Some(calls)) => of_longest(*compare, *ticks, calls),
+                _ if is_unseen && test.may_select_a_subject(site) => None,
                 _ => test.of_row(site, subject, epoch, meta),
             };
             match holds {
@@ -457,9 +465,20 @@ impl Test {
             Condition::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
             Condition::Kept(wanted) => Test::Kept(*wanted),
             Condition::Text(text) => Test::Text(
-                Sites::of(store, |path| path.to_lowercase().contains(text)),
+                Sites::of(store, |site| site.path.to_lowercase().contains(text)),
                 labelled(store, text),
             ),
+        }
+    }
+
+    /// Returns true if the condition selects some subjects of a site, and not all of its calls.
+    fn may_select_a_subject(&self, site: u32) -> bool {
+        match self {
+            Test::Key(_) => true,
+            Test::Subject(subjects) => !subjects.is_empty(),
+            Test::Kind(kinds) | Test::KindKey(kinds, _) => !kinds.is_empty(),
+            Test::Text(sites, labelled) => !sites.contains(site) && !labelled.is_empty(),
+            _ => false,
         }
     }
 

@@ -27,8 +27,9 @@ impl FromStr for Filter {
     type Err = FilterError;
 
     fn from_str(text: &str) -> Result<Self, FilterError> {
-        let terms = words(text)?.into_iter().map(term).collect::<Result<_, _>>()?;
-        Ok(Filter { text: text.trim().to_owned(), terms })
+        let terms: Vec<Term> = words(text)?.into_iter().map(term).collect::<Result<_, _>>()?;
+        let text = if terms.is_empty() { "" } else { text.trim() };
+        Ok(Filter { text: text.to_owned(), terms })
     }
 }
 
@@ -71,6 +72,9 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
         let equated = equated.map(|(name, value)| (name.to_owned(), value.to_owned()));
         words.push(Word { negated, term, value: value.to_owned(), equated });
         rest = behind.trim_start();
+        // It selects every event, whatever the other terms select.
+        let is_all = |word: &Word| word.term.is_none() && matches!(&*word.value, "*" | "**");
+        words.pop_if(|word| !is_quoted && !word.negated && is_all(word));
     }
     Ok(words)
 }
@@ -249,7 +253,11 @@ mod tests {
 
     #[test]
     fn an_empty_line_lets_everything_pass() {
-        assert!("  ".parse::<Filter>().expect("a filter").is_all());
+        for text in ["  ", "*", "* **"] {
+            assert!(text.parse::<Filter>().expect("a filter").is_all(), "{text}");
+        }
+        assert_eq!(terms("* outcome:panicked"), terms("outcome:panicked *"));
+        assert_eq!((terms("* outcome:panicked").len(), terms("\"*\"").len()), (1, 1));
         assert_eq!(terms("-").len(), 1);
     }
 }

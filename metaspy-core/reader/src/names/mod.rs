@@ -82,6 +82,14 @@ impl RecordedSite {
         format!("{}{}", &path[..name], qualified(&path[name..]))
     }
 
+    /// Returns true if calls on objects are counted without them: hooks of woven methods that only
+    /// count do not look at the receiver.
+    pub fn counts_without_subjects(&self) -> bool {
+        let receiver = self.facts.split(' ').find_map(|word| word.strip_prefix("self="));
+        // An object that is passed by value has no address.
+        receiver.is_some_and(|receiver| ["ref", "mut", "other"].contains(&receiver))
+    }
+
     /// Returns false if the hook sees only that calls begin. Then outcomes are unknown, and their
     /// numbers must not be read as zero.
     pub fn knows_outcomes(&self) -> bool {

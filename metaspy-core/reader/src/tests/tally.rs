@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 
 use crate::event::Outcome;
 use crate::testing::Draft;
-use crate::{By, DetailLevel, LaneId, Loss, Losses, Members, RowOrder, Scope, Tally, TallyRow};
+use crate::{
+    By, DetailLevel, Filter, LaneId, Loss, Losses, Members, RowOrder, Scope, Tally, TallyRow,
+};
+use metaspy_format::arena::Entry;
 use metaspy_format::row::{self, ROW_WORDS, Who};
 use metaspy_format::superblock::{self as sb};
 use metaspy_format::{SLOT_WORDS, header};
-use metaspy_probe::SiteId;
+use metaspy_probe::{SiteId, SiteKind};
 
 use super::{busy, every_event, node, scene};
 
@@ -398,4 +401,22 @@ fn first_rows_of_more_subjects_than_have_room_at_once_are_those_of_all() {
         assert_eq!((first.row_count, met, first.exact), (row_count, row_count, true));
         assert_eq!(first.shares, shares);
     }
+}
+
+#[test]
+fn calls_of_woven_methods_that_were_only_counted_may_be_on_any_object() {
+    let writer = scene(1);
+    let words = ["app::Tenant::bill", "src/lib.rs", "c=1 self=ref"];
+    writer.entry(Entry::Site, 9, &[SiteKind::Method as u64, 0], &words);
+    writer.fold_row(0, row(Who { kind: 0, ..who(9, false) }, 0, 5));
+    let store = writer.store();
+    let bounds = |text: &str| {
+        let filter: Filter = text.parse().expect("a filter");
+        let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
+        let bounds = store.call_bounds(&filter, &tally);
+        (bounds.least, bounds.most)
+    };
+    assert_eq!(bounds("site:bill"), (5, Some(5)));
+    assert_eq!([bounds("subject:#7"), bounds("-subject:#7")], [(0, Some(5)); 2]);
+    assert_eq!(bounds("kind:Nobody"), (0, Some(0)));
 }
