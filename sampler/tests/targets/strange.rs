@@ -72,7 +72,9 @@ fn main() {
         #[cfg(target_arch = "x86_64")]
         "stack" => spin_without_stack(400_000_000),
         #[cfg(target_arch = "x86_64")]
-        "code" => made_code(400_000_000),
+        // Its map is looked for while it runs: for several rounds of the sampler, also on a fast
+        // processor.
+        "code" => made_code(2_000_000_000),
         "user" => {
             // SAFETY: both calls take numbers alone.
             unsafe { assert_eq!((setgid(65534), setuid(65534)), (0, 0)) };

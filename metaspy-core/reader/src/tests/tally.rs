@@ -406,7 +406,7 @@ fn first_rows_of_more_subjects_than_have_room_at_once_are_those_of_all() {
 #[test]
 fn calls_of_woven_methods_that_were_only_counted_may_be_on_any_object() {
     let writer = scene(1);
-    let words = ["app::Tenant::bill", "src/lib.rs", "c=1 self=ref"];
+    let words = ["app::Tenant::bill", "src/lib.rs", "", "c=1 self=ref"];
     writer.entry(Entry::Site, 9, &[SiteKind::Method as u64, 0], &words);
     writer.fold_row(0, row(Who { kind: 0, ..who(9, false) }, 0, 5));
     let store = writer.store();
