@@ -178,7 +178,8 @@ impl Matcher {
             Test::DirectCause(_) => 1,
             _ => 0,
         });
-        let without_subjects = Sites::of(store, RecordedSite::counts_without_subjects);
+        let is_needed = tests.iter().any(|(_, test)| test.may_select_a_subject(u32::MAX));
+        let without_subjects = Sites::of(store, |site| is_needed && site.counts_without_subjects());
         Matcher { tests, places: store.ring().places(), members: None, without_subjects }
     }
 

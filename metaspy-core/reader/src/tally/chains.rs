@@ -45,7 +45,8 @@ pub struct Chain {
     /// Number of selected calls with this chain.
     pub count: u64,
     /// Self time of the selected calls in ticks, without the timed events inside them on their
-    /// lane. That of an async call is the time of its polls.
+    /// lane. That of an async call is the time of its polls, without what is inside them in any
+    /// lane.
     pub self_ticks: u64,
 }
 
