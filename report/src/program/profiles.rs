@@ -49,10 +49,10 @@ pub fn lost_values(profiles: &[Profile]) -> BTreeMap<String, u64> {
     lost
 }
 
-/// A sentence about values of a profiler that found no room.
+/// A sentence about values of a profiler that found no room, or that it did not see.
 pub fn lost_note(profiler: &str, lost: u64) -> String {
     format!(
-        "{} of `{profiler}` found no room; set METASPY_BUDGET to a larger size",
+        "{} of `{profiler}` found no room (set METASPY_BUDGET to a larger size), or are of signal handlers within a hook",
         counted(lost, "value")
     )
 }

@@ -377,7 +377,8 @@ fn edges(element: &Element, has_lost_edges: bool) -> Vec<String> {
 }
 
 /// Why callers and callees may be missing, and what to do.
-const NO_ROOM: &str = "some calls found no room; set METASPY_BUDGET to a larger size";
+const NO_ROOM: &str =
+    "some calls found no room (set METASPY_BUDGET to a larger size), or are of signal handlers";
 
 fn edge_line(way: &str, path: &str, edge: &Edge) -> String {
     let sign = edge.sign();
